@@ -39,7 +39,6 @@ import (
 	"missingscore/benchmarks/tables"
 )
 
-// experiments lists all experiments.
 var experiments = []harness.Experiment{
 	normal.Truncated, normal.Untruncated,
 	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice, quartic.Penalised,
@@ -136,7 +135,7 @@ After an interruption the same command continues and gives the same files.
 	return cmd
 }
 
-// progress prints finished cells, at most every 5 seconds.
+// At most every 5 seconds.
 func progress(w io.Writer) func(experiment string, done, total int) {
 	var last time.Time
 	return func(experiment string, done, total int) {
@@ -157,7 +156,6 @@ interval. The claims are printed as a Markdown table.`,
 	}
 }
 
-// report writes the summaries and claims of the experiments in dir and prints the claims.
 func report(w io.Writer, dir string) error {
 	results := map[string]harness.Loaded{}
 	for _, e := range experiments {
@@ -201,7 +199,6 @@ func report(w io.Writer, dir string) error {
 	return cells.WriteLines(filepath.Join(dir, "claims.csv"), []string{"id", "experiment", "claim", "of", "estimate", "low", "high", "replicates", "verdict"}, lines)
 }
 
-// byName returns the named experiments; "all" names all.
 func byName(names []string) (chosen []harness.Experiment, err error) {
 	if len(names) == 1 && names[0] == "all" {
 		return experiments, nil
@@ -220,7 +217,7 @@ func byName(names []string) (chosen []harness.Experiment, err error) {
 	return chosen, nil
 }
 
-// parseShard reads I/N. An empty text returns 0, 0.
+// parseShard reads I/N; an empty text gives 0, 0.
 func parseShard(text string) (i, n int, err error) {
 	if text == "" {
 		return 0, 0, nil

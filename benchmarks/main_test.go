@@ -30,8 +30,7 @@ func command(t *testing.T, args ...string) (printed string, err error) {
 	return out.String(), err
 }
 
-// With small settings each cell returns all its columns. Only the first cell of each method runs,
-// unless MISSINGSCORE_SLOW is set.
+// Only the first cell of each method, unless MISSINGSCORE_SLOW is set.
 func TestSmoke(t *testing.T) {
 	slow := os.Getenv("MISSINGSCORE_SLOW") != ""
 	for _, e := range experiments {
@@ -63,7 +62,6 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
-// An interrupted run and a run in shards give the files of an uninterrupted run.
 func TestStoppedAndInShards(t *testing.T) {
 	whole, cut, shards := t.TempDir(), t.TempDir(), t.TempDir()
 	printed, err := command(t, "run", "ica-n", "--smoke", "--out", whole)
@@ -134,7 +132,6 @@ func TestBench(t *testing.T) {
 	require.Positive(t, said.Results[1].Seconds)
 }
 
-// results/ holds a summary of each experiment, and claims.csv lists the current claims.
 func TestTrackedResults(t *testing.T) {
 	files, err := filepath.Glob("results/*.csv")
 	require.NoError(t, err)

@@ -96,8 +96,7 @@ func (f *compareCommand) states() (paths []string) {
 	return paths
 }
 
-// work estimates and compares the networks. If --resume finds the state of another run, it
-// removes the states that this run has made.
+// If --resume finds the state of another run, work removes the states that this run has made.
 func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 	for i := range f.groups {
 		if err == nil {
@@ -118,7 +117,6 @@ func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// compareStates are the state files of an interrupted run: two networks, permutations.
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
@@ -191,7 +189,6 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	return ensureDir(f.out)
 }
 
-// inGroup returns the error of the first table that has one by itself, else err.
 func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
 	for i := range f.groups {
 		if _, own := f.prepare(cmd, f.groups[i].table, f.groups[i].file); own != nil {
@@ -409,7 +406,6 @@ func (f *compareCommand) summary(w io.Writer) error {
 	return nil
 }
 
-// differenceText gives the permutation difference and, if known, the difference of unpenalised estimates.
 func differenceText(d compare.Difference) string {
 	text := func(value, low, high, q float64) string {
 		interval := ""

@@ -18,7 +18,6 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// completed are the completions of a command by flag; text after a tab describes the value.
 func completed(command string) map[string][]string {
 	methods := []string{"auto"}
 	for _, e := range estimator.All {

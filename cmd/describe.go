@@ -25,7 +25,6 @@ import (
 	"missingscore/trainers"
 )
 
-// tableDescription is the program without a command: it describes a table.
 type tableDescription struct {
 	table     tableFlags
 	support   domainFlags
@@ -104,7 +103,6 @@ func (f *tableDescription) load() (err error) {
 	return nil
 }
 
-// find returns the table's faults, for the planned fit if its flags are given.
 func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err error) {
 	var spec trainers.Spec
 	if spec.Transform, err = f.transform.parse(); err != nil {
@@ -130,7 +128,6 @@ func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err er
 	return found, err
 }
 
-// describeColumns summarises all columns in the order of the file.
 func (f *tableDescription) describeColumns() {
 	t, left := f.read, f.read.LeftOut
 	for j := range t.D {
@@ -293,7 +290,7 @@ func wholePercent(k, n int) string {
 
 const manyColumns = 300 // from which pairwise is the method that is fast enough
 
-// next lists the commands to run next. If text columns hold numbers, it is the description again.
+// If text columns hold numbers, the next command is the description again.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
 	texts := slices.Clone(f.table.texts) // columns for --numbers
@@ -344,7 +341,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	return steps
 }
 
-// advised are the flags that the findings advise: --exclude and --transform.
+// advised are --exclude and --transform as the findings advise.
 func (f *tableDescription) advised() (words []string) {
 	words = f.excluded(func(diagnose.Finding) bool { return true })
 	var transforms []string
@@ -376,7 +373,6 @@ func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []str
 	return []string{"--exclude", shell.List(names)}
 }
 
-// commandOrTable takes an argument for a table if it is not a command.
 func commandOrTable(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -411,7 +407,6 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// printGaps writes one line for each column with gaps: the test of MCAR.
 func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	if len(gaps) == 0 {
 		return nil
@@ -425,7 +420,6 @@ func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	return w.Flush()
 }
 
-// where names the rows in which a column is missing more often.
 func where(c mcar.Column) string {
 	if c.Depends() || c.Predictor == "" || c.Corrected >= 1 {
 		return c.Where()

@@ -26,7 +26,6 @@ func TestDescribedColumn(t *testing.T) {
 	require.Equal(t, "d 50 %, b 25 %, a 12 %, 1 more", c.holds())
 }
 
-// Whatever a table's columns hold, each has its row, and the commands to run next run as they stand.
 func TestEveryTableIsDescribed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var table strings.Builder
@@ -72,8 +71,6 @@ func TestEveryTableIsDescribed(t *testing.T) {
 	}
 }
 
-// What was found wrong with a table is mended by the command to run next: the worked name of a
-// column that is far from normal gets a function.
 func TestNextMendsSkewedColumns(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("zinc,shifted level,c\n")
@@ -90,7 +87,6 @@ func TestNextMendsSkewedColumns(t *testing.T) {
 	require.Contains(t, stdout.String(), "--transform 'zinc=log,shifted level=npn' --out t-network\n")
 }
 
-// The command to run next has the flags that the warnings name; there is none for a correlation matrix.
 func TestNextFollowsWarnings(t *testing.T) {
 	next := func(text string) string {
 		path := filepath.Join(t.TempDir(), "t.csv")
@@ -100,7 +96,7 @@ func TestNextFollowsWarnings(t *testing.T) {
 		_, next, _ := strings.Cut(stdout.String(), "\nnext:\n")
 		return next
 	}
-	codes, ids := "a,b\n", "id,a,b\n"
+	codes := "a,b\n"
 	for i := range 60 {
 		a, b := i*7%5, i*11%13
 		if i%20 == 3 {
@@ -108,15 +104,12 @@ func TestNextFollowsWarnings(t *testing.T) {
 		} else {
 			codes += fmt.Sprintf("%d,%d\n", a, b)
 		}
-		ids += fmt.Sprintf("90071992547409%02d%d.0,%d,%d\n", i*37%60, i%10, a, b)
 	}
 	require.Contains(t, next(codes), " --na NA,-99 ")
 	require.Contains(t, next(codes), "missingscore impute")
-	require.Contains(t, next(ids), " --exclude id ")
 	require.Empty(t, next("a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n"))
 }
 
-// Neither are a few cells none, nor are most all; one row is no rows.
 func TestSharesAndNumbersForReading(t *testing.T) {
 	for want, k := range map[string]int{"0 %": 0, "< 1 %": 9, "1 %": 10, "99 %": 990, "> 99 %": 991, "100 %": 1000} {
 		require.Equal(t, want, wholePercent(k, 1000))
@@ -126,7 +119,6 @@ func TestSharesAndNumbersForReading(t *testing.T) {
 	require.Equal(t, "2 cells", counted(2, "cell"))
 }
 
-// Which difference is the largest is chance where the test finds no dependence.
 func TestWhereColumnsAreMissing(t *testing.T) {
 	c := mcar.Column{Name: "a", Missing: 9, P: 0.02, Corrected: 0.04, Predictor: "b", Direction: "low"}
 	require.Equal(t, "b is low", where(c))
@@ -138,7 +130,6 @@ func TestWhereColumnsAreMissing(t *testing.T) {
 	require.Equal(t, "too few to test", where(c))
 }
 
-// Texts that hold numbers are findings with an example, and the next command reads them.
 func TestDescribeNumbersInTexts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	var text strings.Builder

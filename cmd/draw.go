@@ -21,7 +21,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// drawingFlags are the flags of commands that use a fitted model.
 type drawingFlags struct {
 	out    string
 	seed   uint64
@@ -61,7 +60,7 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 	return m, ready, ensureDirOf(f.out)
 }
 
-// checkFlags checks flags without the model; counts name more flags that must be positive.
+// counts name more flags that must be positive.
 func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps")...); err != nil {
 		return err
@@ -81,7 +80,6 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 // about is the path of the side file, OUT.json; "" for none.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-// save writes the table and its side file as one result.
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
@@ -116,7 +114,6 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	return f.outcome.err(f.out)
 }
 
-// samplers lists the samplers that use a flag.
 var samplers = []struct{ flag, of string }{
 	{"warm-up", "mcmc hmc posterior"}, {"iterations", "mcmc hmc posterior"}, {"steps", "diffusion langevin sde"},
 }
@@ -152,7 +149,6 @@ func plain(v float64) any {
 	return v
 }
 
-// completingFlags are the flags of commands that draw missing cells.
 type completingFlags struct {
 	drawingFlags
 	table  tableFlags
@@ -177,7 +173,7 @@ const samplersText = `Missing cells are drawn given the observed cells of the ro
   diffusion   Langevin steps along the noise levels of a denoising fit
   latent      Gibbs draws of latent normal variables: models with ordered categories
   predictive  the parameter draws that impute --model-out kept
-  auto        the first of latent, exact, mcmc, diffusion that the model allows`
+  auto        the first of latent, exact, diffusion, mcmc that the model allows`
 
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
@@ -214,6 +210,7 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
 	c := &f.config
 	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
 	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
@@ -231,7 +228,6 @@ func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
 	return bar
 }
 
-// mixed adds the diagnostics of the chains to known and returns a summary.
 func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary string) {
 	if m == nil {
 		return true, ""
@@ -248,7 +244,6 @@ func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary stri
 	return m.Converged(), summary
 }
 
-// modelOutcome holds what makes a result unreliable: the fit, implausible draws.
 type modelOutcome struct {
 	unconverged string   // what is wrong with the model, empty for nothing
 	doubts      []string // columns with draws that cannot be

@@ -136,7 +136,6 @@ func (f *fitCommand) command() *cobra.Command {
 	return cmd
 }
 
-// paths sets where model, history and state go; none beside a device or a pipe.
 func (f *fitCommand) paths(cmd *cobra.Command) error {
 	info, err := os.Stat(f.out)
 	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
@@ -266,8 +265,7 @@ const (
 	drawnPoints = 300
 )
 
-// drawCheck draws the pairs of columns whose drawn rows differ most from the table, and returns the
-// picture's path, empty without a picture.
+// drawCheck draws the pairs of columns whose drawn rows differ most from the table; "" without a picture.
 func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
 	c, t := f.result.Model.Check, f.table
 	path = siblingOf(f.out, strings.TrimSuffix(filepath.Base(f.out), ".json")+".draws.svg")
@@ -327,7 +325,6 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	return f.end(cmd, out, func(w io.Writer) error { return f.summary(w, r) }, r.Warnings, places, open(r))
 }
 
-// readTruth reads a model (JSON) or a precision (CSV), nil for no path.
 func readTruth(ctx context.Context, path string, names []string) (*evaluate.Truth, error) {
 	if path == "" {
 		return nil, nil
@@ -400,7 +397,6 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 
 const checkedColumns = 12 // of a check
 
-// writeCheck shows rows drawn from the model beside those of the table.
 func writeCheck(w io.Writer, c *fitted.Check) {
 	if c == nil {
 		return
@@ -586,8 +582,7 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 	return nil
 }
 
-// loadFile opens the table for a fit by blocks of rows. full is the memory error of loading it, nil for
-// --stream.
+// full is the memory error of loading the table, nil for --stream.
 func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error {
 	o, err := f.streamOptions(cmd, path)
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// nonZero refuses given flags that are not positive: 0 stands for the default.
+// nonZero refuses given flags that are not positive: 0 is the default.
 func nonZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
@@ -29,7 +29,6 @@ func nonZero(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-// checkNumbers refuses numbers that are not finite, and an empty --out.
 func checkNumbers(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(flag *pflag.Flag) {
 		text := flag.Value.String()
@@ -66,7 +65,6 @@ var expectedOf = map[string]string{
 	"stringSlice": "names as a,b,c (quote names with commas)",
 }
 
-// flagError replaces the flag package's words in an error.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -95,10 +93,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("--%s %s: %s", flag.Name, value.GetValue(), strings.TrimSuffix(fmt.Sprint(errors.Unwrap(value)), "\n"))
 }
 
-// incidental are flags that do not change the result.
 var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge", memoryFlag}
 
-// commandLine is the shell command that reproduces the result.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	for _, arg := range cmd.Flags().Args() {

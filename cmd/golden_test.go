@@ -37,19 +37,16 @@ const (
 	goldenLine = 200
 )
 
-// TestGoldens compares everything that commands print and write with the program's earlier
-// output; MISSINGSCORE_SLOW=1 go test ./cmd -run TestGoldens -update rewrites it.
+// TestGoldens compares everything that commands print and write with testdata/golden;
+// MISSINGSCORE_SLOW=1 go test ./cmd -run TestGoldens -update rewrites it.
 //
-// Each file of testdata/golden holds what commands, run one after the other in a folder of
-// their own, print and write. Of those named prepare, and of all files in the folders in, few and
-// not, only hashes are kept. A command that begins with "interrupt" is interrupted at its first
-// line of progress, which must leave most of it to do. For a new case write a file with the
-// entries "prepare 1" and "command 01", whose first line is the command, and use -update.
+// Each file holds the output of commands that run in one folder; of those named prepare, and of
+// files in the folders in, few and not, only hashes. A command that begins with "interrupt" is
+// interrupted at its first line of progress. For a new case write a file with the entries "prepare
+// 1" and "command 01", whose first line is the command, and use -update.
 //
-// Results are the same bytes only where processors round alike: other architectures fuse
-// multiplications and additions, as AVX2's loops do and those without vectors do not.
-// With AVX-512 and without it (GODEBUG=cpu.avx512f=off) they are the same bytes, but for
-// the name of the loops; nor do they depend on GOMAXPROCS.
+// Results are the same bytes only on processors that round alike; they do not depend on AVX-512
+// (GODEBUG=cpu.avx512f=off) or GOMAXPROCS.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
@@ -141,13 +138,11 @@ func compareGolden(t *testing.T, file, examples string) {
 	}
 }
 
-// goldenOutput is what a command did.
 type goldenOutput struct {
 	code           int
 	stdout, stderr []byte
 }
 
-// goldenRun runs a command in a folder, with this process's GOMAXPROCS.
 func goldenRun(t *testing.T, dir, command string) (o goldenOutput) {
 	t.Helper()
 	args := strings.Fields(command)
@@ -186,8 +181,7 @@ func goldenRun(t *testing.T, dir, command string) (o goldenOutput) {
 	return goldenOutput{c.ProcessState.ExitCode(), stdout.Bytes(), stderr.Bytes()}
 }
 
-// Progress depends on the clock where it tells the time that is left, and is no result;
-// --json gives the seconds that a command took.
+// Progress tells the time left, and --json the seconds that a command took.
 var (
 	progressLine = regexp.MustCompile(`^\S+: (\S+ )?\d+ of \d+(, .*loss|, paths on| \w+, (about|time left)) `)
 	clock        = regexp.MustCompile(`"seconds":[0-9.e+-]+`)
@@ -195,7 +189,6 @@ var (
 	vectors      = regexp.MustCompile(`loops with AVX2( and AVX-512)?"`)
 )
 
-// kept is what a golden holds of a file.
 func kept(name string, content []byte) string {
 	if path.Base(name) == "stdout" {
 		content = clock.ReplaceAll(content, []byte(`"seconds":"…"`))

@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups are the headings of help with their flags. --help lists the flags in shown,
-// --help-all all of them.
+// --help lists the flags in shown, --help-all all of them.
 var flagGroups = []struct{ title, flags string }{
 	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet"},
 	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal"},
@@ -25,7 +24,6 @@ var flagGroups = []struct{ title, flags string }{
 		"imputer-steps lambdas lambda-max lambda-min"},
 }
 
-// shown are the flags in --help of each command.
 var shown = map[string]string{
 	"missingscore": "columns exclude na nominal kinds kinds-out sep dec lower upper transform json quiet version",
 	"network":      "columns exclude nominal weights covariates groups lower upper missingness transform ordinal method penalty select gamma inference level layout labels out json quiet resume seed",
@@ -39,7 +37,6 @@ var shown = map[string]string{
 	"moments":      "columns exclude na nominal kinds sep dec out json quiet shard merge pairs-only",
 }
 
-// helpAll is the value of --help-all: it asks for help.
 type helpAll struct{ flags *pflag.FlagSet }
 
 func (helpAll) String() string          { return "false" }
@@ -53,10 +50,8 @@ func addHelp(c *cobra.Command) {
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) }) // used notes an error
 }
 
-// helpWidth is the most characters of a line of help.
 const helpWidth = 100
 
-// helpText is what --help prints: what the command does, its form, examples, commands and flags.
 func helpText(c *cobra.Command) string {
 	var out strings.Builder
 	all, hidden := c.Flags().Changed("help-all"), 0

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Settings of a file are those of the flags; a flag that is given wins.
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()
 	for command, c := range map[string]struct {
@@ -47,7 +46,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What a file of settings has wrong is said with its file and field.
 func TestConfigErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.json")
 	for _, c := range []struct{ command, settings, flag, want string }{
@@ -76,7 +74,6 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// --help shows the flags that matter, --help-all all of them, and every flag has a heading.
 func TestHelp(t *testing.T) {
 	flags := func(args ...string) map[string]bool {
 		var stdout, stderr bytes.Buffer
@@ -105,7 +102,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// --help fits a screen, and --help-all has at most two lines a flag.
 func TestHelpFitsAScreen(t *testing.T) {
 	root := newRoot()
 	for _, c := range append(root.Commands(), root) {
@@ -129,8 +125,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// docs/reference/command-line.md is made from the commands themselves; -update writes it. A flag that
-// several commands have is in it once.
+// docs/reference/command-line.md is made from the commands; -update writes it. A flag of several
+// commands is in it once.
 func TestCommandLineReference(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
@@ -144,7 +140,11 @@ func TestCommandLineReference(t *testing.T) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { in[flagRow(f)] = append(in[flagRow(f)], c.Name()) })
 	}
 	for _, c := range commands {
-		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), c.Long)
+		long := c.Long
+		if c.Name() == "score" {
+			long = strings.TrimSpace(strings.ReplaceAll(long, samplersText, "--sampler as in impute."))
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), long)
 		if c.Example != "" {
 			fmt.Fprintf(&page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
 		}
@@ -155,7 +155,7 @@ func TestCommandLineReference(t *testing.T) {
 			}
 		})
 		if own != "" {
-			page.WriteString("\n[Flags of several commands](#flags-of-several-commands), and:\n\n" + own)
+			page.WriteString("\n[Shared flags](#flags-of-several-commands), and:\n\n" + own)
 		}
 	}
 	page.WriteString("\n## Flags of several commands\n")
@@ -177,7 +177,6 @@ func TestCommandLineReference(t *testing.T) {
 	require.Equal(t, string(want), page.String(), "go test ./cmd -run CommandLineReference -update writes it again")
 }
 
-// flagRow is a flag as an item of a list: name, meaning and default.
 func flagRow(f *pflag.Flag) string {
 	placeholder, usage := pflag.UnquoteUsage(f)
 	name, value := "--"+f.Name, f.DefValue
@@ -198,7 +197,6 @@ func flagRow(f *pflag.Flag) string {
 	return fmt.Sprintf("- `%s` %s%s", name, usage, value)
 }
 
-// Manual pages have every flag, and nothing that man would take for a request of its own.
 func TestManualPages(t *testing.T) {
 	requests := regexp.MustCompile(`^\.(TH|SH|nf|fi|ad)\b`)
 	root := newRoot()
@@ -226,7 +224,6 @@ func TestManualPages(t *testing.T) {
 	require.Equal(t, "a\\-b\n\\&.x\n\\&'y\n\\e", roff("a-b\n.x\n'y\n\\"))
 }
 
-// The help says of every simulation what it draws from.
 func TestSimulationsAreExplained(t *testing.T) {
 	long := newSimulateCommand().Long
 	for _, name := range simulationNames {

@@ -88,7 +88,7 @@ func newImputeCommand() *cobra.Command {
 	fl.Lookup("sampler").Usage += "; without a model posterior"
 	fl.Lookup("warm-up").Usage = "Monte Carlo iterations to discard (default: 150 or more; without a model 100)"
 	fl.Lookup("iterations").Usage = "Monte Carlo iterations to keep (default: 250 or more; without a model 100 to 3200, until chains converge)"
-	fl.IntVar(&f.components, "components", 0, "without a model: maximum of mixture components (default: 10; one per 5d rows; one below 20d rows)")
+	fl.IntVar(&f.components, "components", 0, "without a model: maximum of mixture components (default: 10; one per 5d rows; below 20d rows one, or 4 if held-out rows prefer a mixture)")
 	f.fit.add(cmd)
 	return cmd
 }
@@ -202,7 +202,6 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 	return f.check(cmd, append(slices.Clone(fitted.Samplers), fitted.FromPosterior)...)
 }
 
-// placed refuses model and table in the wrong places.
 func (f *imputeCommand) placed(cmd *cobra.Command, args []string) error {
 	isModel, err := modelFile(args[0])
 	swapped := false
@@ -280,8 +279,8 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 	return r.Values, converged, fmt.Sprintf("expectations of %d cells of %d rows, %s%s%s", t.Missing(), t.N, how, f.values.held(f, changed), mixing), nil
 }
 
-// pointErrors are the largest Monte Carlo error, in standard deviations of its column, and the root mean
-// square error of each column.
+// pointErrors are the largest Monte Carlo error, in standard deviations, and each column's root
+// mean square error.
 func pointErrors(t *data.Table, r *fitted.Points) (worst float64, byColumn map[string]any) {
 	byColumn = map[string]any{}
 	for _, c := range fitted.Summarise(t, r.Values, 1) {
@@ -557,7 +556,6 @@ func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	return summary
 }
 
-// firstFit fits a model for a command that was given none, by the flags of fit.
 type firstFit struct {
 	command *cobra.Command // fit, of which the flags are
 	fit     fitCommand
@@ -565,7 +563,7 @@ type firstFit struct {
 	scratch string // folder of a model that nobody asked for, if it was made
 }
 
-// ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
+// ownFlags of fit have another meaning or none here; tableFlagNames describe the table.
 var (
 	ownFlags       = []string{"help", "help-all", "workers", "stream", "truth", "inference", "level"}
 	tableFlagNames = []string{"columns", "exclude", "id", "kinds", "nominal", "numbers", "strict", "transform", "ordinal", "verbose"}
@@ -591,7 +589,6 @@ func (f *firstFit) given() (words []string) {
 	return words
 }
 
-// modelFlags are the given flags that need a model.
 func (f *firstFit) modelFlags() (names []string) {
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
@@ -612,7 +609,7 @@ func (f *firstFit) refuse() error {
 	return nil
 }
 
-// run fits a model and returns its file. A resumed run takes the model that it has fitted.
+// A resumed run takes the model that it has fitted.
 func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, resume bool) (model string, err error) {
 	if f.save == "" {
 		f.save = siblingOf(c.out, filepath.Base(c.out)+".model.json")
@@ -640,6 +637,12 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return "", asUsage(f.command, err)
 	}
 	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+	if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
+		if *o != "auto" {
+			return "", usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+		}
+		*o = "denoising"
+	}
 	write := func(cmd *cobra.Command, args []string) error {
 		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
 	}
@@ -815,7 +818,7 @@ func (f *valueFlags) held(i *imputeCommand, changed int) string {
 	return fmt.Sprintf("; %d values rounded or moved into their range", changed)
 }
 
-// imputesNumbers says whether a column with missing cells is drawn as a number, not as one of its levels.
+// imputesNumbers reports whether a numeric column has missing cells.
 func (f *imputeCommand) imputesNumbers() bool {
 	t := f.cells.Table
 	for k, observed := range t.Observed {
@@ -833,7 +836,6 @@ func (f *imputeCommand) imputesNumbers() bool {
 	return false
 }
 
-// resumableDraws are the saved draws of an interrupted run.
 type resumableDraws struct {
 	resume bool
 
@@ -916,7 +918,6 @@ func (k *resumableDraws) remove() error {
 	return atomicfile.Remove(k.path)
 }
 
-// identity hashes everything that the draws depend on.
 func (f *imputeCommand) identity() (string, error) {
 	var model []byte // none of draws from a table alone
 	if f.model != "" {

@@ -13,8 +13,7 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// Chains of a table alone that have not met: the message names the column and the flags that
-// help. One normal distribution helps only where --components asks for more.
+// The message names the column and the flags that help.
 func TestTellUnmet(t *testing.T) {
 	var f imputeCommand
 	f.out, f.components = "out.csv", 5
@@ -28,7 +27,6 @@ func TestTellUnmet(t *testing.T) {
 	}
 }
 
-// cutter ends a run when it says that rows are imputed.
 type cutter struct {
 	bytes.Buffer
 	cut context.CancelFunc
@@ -41,8 +39,6 @@ func (c *cutter) Write(text []byte) (int, error) {
 	return c.Buffer.Write(text)
 }
 
-// An imputation that is cut goes on where it was, by two commands or by one, which does not
-// fit again; the result has the bytes of one that was not cut.
 func TestImputationResumed(t *testing.T) {
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer

@@ -22,8 +22,6 @@ import (
 	"missingscore/internal/slowtest"
 )
 
-// A run that is killed, taken up, interrupted and taken up again writes the same bytes as one that
-// was never cut.
 func TestKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,7 +92,6 @@ func killedAndResumed(t *testing.T, args []string, stateName, slash string) {
 	sameFolders(t, whole, cut)
 }
 
-// sameFolders tells that two folders have the same files, byte for byte.
 func sameFolders(t *testing.T, want, got string) {
 	files := func(dir string) map[string]string {
 		files := map[string]string{}
@@ -116,7 +113,6 @@ func sameFolders(t *testing.T, want, got string) {
 	}
 }
 
-// Ctrl-C while drawing: exit code 130, and no file.
 func TestDrawingInterrupted(t *testing.T) {
 	caught := make(chan os.Signal, 1) // until the command listens, so that nothing ends the test
 	signal.Notify(caught, os.Interrupt)
@@ -148,7 +144,6 @@ func TestDrawingInterrupted(t *testing.T) {
 	}
 }
 
-// A fault of the program's own is one line.
 func TestPanic(t *testing.T) {
 	model.Models["faulty"] = func(int, []byte, *rand.Rand) (model.Model, error) { panic("no such luck") }
 	defer delete(model.Models, "faulty")
@@ -158,7 +153,6 @@ func TestPanic(t *testing.T) {
 	require.ErrorContains(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone (")
 }
 
-// Ctrl-C ends a command that waits for a table, a model or a truth which never comes.
 func TestReadingInterrupted(t *testing.T) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)
@@ -196,7 +190,6 @@ func TestReadingInterrupted(t *testing.T) {
 	}
 }
 
-// A run that is cut before it has saved its state does not send the user to one.
 func TestCutBeforeAnythingIsSaved(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "state")
 	err := explain(context.Canceled, "table.csv", saved, "")

@@ -38,7 +38,7 @@ Releases have all of them in the folder man.`,
 	}
 }
 
-// writeManual writes the text of --help-all as a manual page in the language of man(7).
+// writeManual writes the text of --help-all in the language of man(7).
 func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	_ = c.Flags().Set("help-all", "true")
 	if f := c.Flags().Lookup("workers"); f != nil {
@@ -63,7 +63,6 @@ func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	return err
 }
 
-// roff escapes text for man.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testdata/messages.golden lists every text of the program that a person may read, by file, a line
-// each: string literals of at least two words, … for what is put in between. Texts of flags and
-// commands are in docs/reference/command-line.md. -update writes it.
+// testdata/messages.golden lists every text that a person may read, by file: string literals of at
+// least two words, … for inserted values. Texts of flags and commands are in
+// docs/reference/command-line.md. -update writes it.
 func TestMessages(t *testing.T) {
 	var list strings.Builder
 	for _, dir := range []string{"cmd", "data", "graph", "losses", "nets", "trainers", "internal"} {
@@ -46,7 +46,6 @@ var (
 	phrase = regexp.MustCompile(`\pL{2,}[^ ]* +[^ ]*\pL{2,}`)
 )
 
-// textsOf are the texts of a file in their order, each once.
 func textsOf(t *testing.T, path string) (texts []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)
@@ -92,7 +91,7 @@ func calledName(call *ast.CallExpr) string {
 	return ""
 }
 
-// joined is a sum of strings with … for what is not literal; it is not ok if nothing is.
+// joined is a sum of strings with … for values; it is not ok without a literal.
 func joined(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

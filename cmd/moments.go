@@ -138,7 +138,7 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	return err
 }
 
-// joinMoments joins files of moments and the shards in folders, which must be complete.
+// The shards in folders must be complete.
 func joinMoments(args []string) (*moments.Moments, error) {
 	var files, dirs []string
 	for _, arg := range args {
@@ -213,7 +213,6 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 	return all, nil
 }
 
-// takeFile reads one table, or every everyBlock-th block of it.
 func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {
 	if moments.Is(file) {
 		return nil, usageError{fmt.Errorf("%s holds moments already: add --merge to join files of moments", file)}

@@ -334,7 +334,6 @@ func uncertainty(r *trainers.Result) map[string]any {
 	return map[string]any{"kind": r.Spec.Inference.Kind, "level": r.Spec.Inference.Level, "rests_on": r.Network.Inference.Rests, "pairs": pairs}
 }
 
-// known is a pointer to x, nil for NaN.
 func known(x float64) *float64 {
 	if math.IsNaN(x) {
 		return nil
@@ -342,7 +341,7 @@ func known(x float64) *float64 {
 	return &x
 }
 
-// shownSize is the estimate of the interval, or the partial correlation if there is none.
+// shownSize is the interval's estimate, or the partial correlation if there is none.
 func shownSize(e network.Edge) float64 {
 	if u := e.Uncertainty; u != nil && !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
 		return u.Estimate
@@ -368,7 +367,7 @@ func sizeText(e network.Edge) string {
 	return text
 }
 
-// resamplingFlags spread resamples over processes: each makes one shard, --merge joins them.
+// Each process makes one shard of the resamples, --merge joins them.
 type resamplingFlags struct {
 	text  string
 	shard inference.Shard
@@ -415,7 +414,6 @@ func (f *resamplingFlags) file() string {
 	return stateFile
 }
 
-// locked is the path that a run locks: the folder, or the file of a shard.
 func (f *resamplingFlags) locked(out string) string {
 	if f.shard.N > 0 {
 		return filepath.Join(out, f.file())
@@ -423,7 +421,6 @@ func (f *resamplingFlags) locked(out string) string {
 	return out
 }
 
-// joined is the state with the resamples of all shards.
 func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 	paths, err := findShards(shardFile, f.merge)
 	if err != nil {

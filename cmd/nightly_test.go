@@ -47,9 +47,8 @@ const (
 	soakAbove  = 400e6 // what the program itself and rubbish not yet collected may add
 )
 
-// Each run has a random table and random flags by its seed, in a process of its own. Runs that
-// write results are killed at random moments, resumed, and compared with a run never cut. A
-// longer one:
+// Each run has a random table and random flags by its seed. Runs that write results are killed at
+// random moments, resumed, and compared with a run never cut. A longer one:
 //
 //	go test ./cmd -run Soak -soak 1000 -soak-from 41 -timeout 0
 func TestSoak(t *testing.T) {
@@ -108,7 +107,6 @@ func soak(t *testing.T, seed uint64) {
 	sameFolders(t, uncut, dir)
 }
 
-// ended is a process that did.
 type ended struct {
 	code   int
 	stderr string
@@ -116,8 +114,7 @@ type ended struct {
 	slow   bool // it was killed at soakLimit
 }
 
-// process runs the program in a folder, kills it after killAfter, if that is positive, and looks at
-// what it has said and left where it ended by itself.
+// process runs the program in a folder, and kills it after killAfter > 0.
 func process(t *testing.T, dir string, line []string, killAfter time.Duration) ended {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -151,10 +148,8 @@ func process(t *testing.T, dir string, line []string, killAfter time.Duration) e
 	return e
 }
 
-// stateName is the name of a state in a folder, or beside a file.
 var stateName = regexp.MustCompile(`^state(-[ab])?\.bin$|\.state$`)
 
-// hasState says that a run has saved its state in a folder, to be taken up.
 func hasState(t *testing.T, dir string) (found bool) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		found = found || err == nil && stateName.MatchString(filepath.Base(path))
@@ -163,7 +158,6 @@ func hasState(t *testing.T, dir string) (found bool) {
 	return found
 }
 
-// randomFiles makes the files that random command lines name, in a folder.
 func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	t.Helper()
 	d, n := 3+rng.IntN(3), 12+rng.IntN(40)
@@ -222,9 +216,7 @@ func chain(names []string) string {
 	return text
 }
 
-// small are settings that keep a run of a second, where a random line sets none of its own;
-// drawing and training are those of the methods that draw, and that train an imputer, which
-// the others refuse.
+// small settings keep a run below a second; drawing and training are for methods that draw or train.
 var (
 	small = map[string]map[string]string{
 		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
@@ -235,7 +227,6 @@ var (
 	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "power": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
 )
 
-// smallFor are the settings for a command whose flags are words.
 func smallFor(name string, words []string) map[string]string {
 	all := maps.Clone(small[name])
 	if all == nil {
@@ -253,7 +244,6 @@ func smallFor(name string, words []string) map[string]string {
 	return all
 }
 
-// values that flags of a name may have; others go by their type.
 var values = map[string][]string{
 	"method":            {"exact", "var", "iw", "em-chains", "em-exact", "variw", "zeroed", "exact-mc", "em", "em-full", "auto", "chains", "pairwise", "full", "em-latent", "exakt"},
 	"model":             {"gaussian", "gaussian-natural", "gaussian-network", "quartic", "mixture", "energy", "score-network", "poisson"},
@@ -310,7 +300,7 @@ var byType = map[string][]string{
 	"string":  {"x1", "none", "", "a=b", "…"},
 }
 
-// partners are what an option is for, which a line with it has unless it names another.
+// partners are flags that an option requires.
 var partners = map[string]string{
 	`--objective-options={"noise":{"kind":"fixed"}}`: "--objective=denoising",
 	`--objective-options={"number":2}`:               "--objective=sliced",
@@ -318,12 +308,10 @@ var partners = map[string]string{
 	`--model-options={"hidden":[4]}`:                 "--model=energy",
 }
 
-// endless are flags whose values cannot be made small.
 var endless = []string{"help", "help-all", "stability"}
 
 var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
 
-// randomLine is a command with random flags.
 func randomLine(rng *rand.Rand) []string {
 	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "moments", "simulate", "compare", "stars", "power"}
 	name := names[rng.IntN(len(names))]
@@ -365,7 +353,7 @@ func randomLine(rng *rand.Rand) []string {
 	return line
 }
 
-// among takes one of a list, rather from its beginning, where what is right stands.
+// among prefers the beginning of a list, where valid values stand.
 func among(list []string, rng *rand.Rand) string {
 	return list[min(rng.IntN(len(list)), rng.IntN(len(list)), rng.IntN(len(list)))]
 }
@@ -416,7 +404,6 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 	return words
 }
 
-// left are temporary files and locks in a folder.
 func left(t testing.TB, dir string) (names []string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".lock") || strings.HasPrefix(filepath.Base(path), ".writable.")) {
@@ -427,8 +414,8 @@ func left(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// waitPeak waits for the end of a process that has begun, and gives the most memory of it that was
-// resident at a time, in bytes, as looked at every few milliseconds; 0 where the system does not tell.
+// waitPeak waits for a process and returns its largest resident memory in bytes, sampled every few
+// milliseconds; 0 if the system does not tell.
 func waitPeak(c *exec.Cmd) (peak float64, err error) {
 	process := strconv.Itoa(c.Process.Pid)
 	for {
@@ -441,8 +428,7 @@ func waitPeak(c *exec.Cmd) (peak float64, err error) {
 	}
 }
 
-// wideFile is a Parquet file of so many rows of a chain of 20 normal columns, written a row at a
-// time, of which a share of the cells is missing.
+// wideFile is a Parquet file of a chain of 20 normal columns with missing cells.
 func wideFile(t *testing.T, rows int, missing float64) string {
 	const d, correlation = 20, 0.6
 	path := filepath.Join(t.TempDir(), "t.parquet")
@@ -476,8 +462,7 @@ func wideFile(t *testing.T, rows int, missing float64) string {
 	return path
 }
 
-// peakOf is the most memory that a command by two processors took, in bytes, and what it said; it
-// must end with this exit code.
+// peakOf runs a command on two processors and returns its largest memory in bytes and its output.
 func peakOf(t *testing.T, code int, args ...string) (most float64, said string) {
 	c := exec.Command("missingscore", args...)
 	c.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "GOMAXPROCS=2")
@@ -494,9 +479,7 @@ func peakOf(t *testing.T, code int, args ...string) (most float64, said string) 
 	return most, text.String()
 }
 
-// A network, or the description of the table, takes at most 2.5 times the numbers of the table that is held, 8 bytes each, beside
-// what the program takes itself: columns are standardised where they stand, and a million cells
-// at most are tested for whether they are missing completely at random, which takes about 50 MB.
+// At most 2.5 times the table's numbers of 8 bytes, beside the program and about 50 MB for the test of MCAR.
 func TestHeldMemory(t *testing.T) {
 	slowtest.Skip(t, "measures resident memory; 30 s")
 	t.Parallel()
@@ -515,9 +498,7 @@ func TestHeldMemory(t *testing.T) {
 	}
 }
 
-// A pass of Marg-Var straight from a Parquet file is possible with less memory than the table's
-// numbers would take: less may be used, and all that the process had at a time, the program itself
-// included, is less. Meanwhile it says how many rows it has gone over, and how long the others take.
+// A pass of Marg-Var straight from a Parquet file takes less memory than the table's numbers.
 func TestStreamedMemory(t *testing.T) {
 	slowtest.Skip(t, "measures resident memory; 20 s")
 	t.Parallel()

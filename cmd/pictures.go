@@ -29,7 +29,6 @@ type pictureFlags struct {
 	layoutFile string
 }
 
-// add adds the flags; groups is the name of the flag for groups of columns.
 func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
 	f.groupsFlag = groups
 	fl := cmd.Flags()
@@ -126,8 +125,7 @@ func (f *pictureFlags) tellMinimum(stderr io.Writer, file string, n *network.Net
 	}
 }
 
-// readByName reads a CSV file with this header and returns the cells after the name. It ignores names that
-// are not columns, and returns nil without a file.
+// readByName returns the cells after the name of a CSV file with this header; nil without a file.
 func readByName(flag, path string, header, columns []string) (cells map[string][]string, err error) {
 	if path == "" {
 		return nil, nil

@@ -246,7 +246,6 @@ func gapsText(g power.Gaps, file string) string {
 	return fmt.Sprintf("%.3g %% of the cells missing completely at random", 100*g.Share)
 }
 
-// object is power.json; --json adds the seconds. Numbers of rows beyond those that were tried are null.
 func (f *powerCommand) object() map[string]any {
 	r, c := f.result, f.result.Config
 	reached, points := "within", []map[string]any{}
@@ -268,7 +267,7 @@ func (f *powerCommand) object() map[string]any {
 		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
 }
 
-// tried is a sample size, nil beyond the sizes that were tried.
+// tried is nil beyond the sizes that were tried.
 func tried(rows float64) *int {
 	if rows == 0 || math.IsInf(rows, 1) {
 		return nil
@@ -298,7 +297,6 @@ func (f *powerCommand) table(w io.Writer) error {
 	return columns.Flush()
 }
 
-// truthFlags give the true network and the gaps.
 type truthFlags struct {
 	like, table string
 	shape       string
@@ -384,7 +382,7 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 	return t, gaps, source, nil
 }
 
-// fitted is the network of a result; lawful reports that the result has a missingness mechanism.
+// lawful reports that the result has a missingness mechanism.
 func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err error) {
 	path := f.like
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -12,8 +12,8 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// progress shows one line that changes on a terminal, else a line every 10 seconds; --verbose adds a line for
-// each hundredth of a stage.
+// progress shows one changing line on a terminal, else a line every 10 seconds; --verbose adds a
+// line for each hundredth of a stage.
 type progress struct {
 	w         io.Writer
 	live      bool // on a terminal
@@ -82,10 +82,9 @@ func (p *progress) left(done, total int) string {
 	return fmt.Sprintf("about %v left", left.Round(time.Second))
 }
 
-// sayEach is the time between lines; tests shorten it. liveEach is the time between changes of a line.
+// Tests shorten sayEach, the time between lines; liveEach is the time between changes of a line.
 var sayEach, liveEach = 10 * time.Second, time.Second / 5
 
-// clearLine goes to the beginning of a terminal's line and clears it.
 const clearLine = "\r\x1b[K"
 
 func (p *progress) line(text string) {
@@ -122,7 +121,7 @@ func standing(s engine.Progress) string {
 	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }
 
-// newReading shows the progress of reading a file, given the bytes that are read; size is 0 if unknown.
+// size is 0 if unknown.
 func newReading(w io.Writer) func(read, size int64) {
 	bar := newProgress(w, false)
 	return func(read, size int64) {

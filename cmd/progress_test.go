@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The time left follows from the units done since the stage's first report. A stage that begins again
-// starts its clock anew.
+// A stage that begins again starts its clock anew.
 func TestTimeLeft(t *testing.T) {
 	p := newProgress(&bytes.Buffer{}, false)
 	p.count("impute", "chains", 2, 5)
@@ -23,7 +22,6 @@ func TestTimeLeft(t *testing.T) {
 	require.Equal(t, "about 1m30s left", p.left(2, 5))
 }
 
-// Reading a file of known size is counted.
 func TestReading(t *testing.T) {
 	defer func(d time.Duration) { sayEach = d }(sayEach)
 	sayEach = time.Nanosecond

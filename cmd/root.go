@@ -1,5 +1,5 @@
-// Package cmd is the command line, one file a sub-command. It is a package so that a
-// program can link models, objectives and sources of its own into it: docs/extending.md.
+// Package cmd is the command line, one file a sub-command. A program can link models, objectives
+// and sources of its own into it: docs/extending.md.
 package cmd
 
 import (
@@ -30,7 +30,6 @@ import (
 	"missingscore/trainers"
 )
 
-// Main runs the program with the arguments it was started with, and exits.
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -110,7 +109,6 @@ marked), 130 interrupted (state saved).`,
 	return root
 }
 
-// begin sets up every command: matrix library, memory limit, checks of numbers.
 func begin(cmd *cobra.Command) error {
 	if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
 		if _, err := graph.BLAS(); err != nil {
@@ -133,8 +131,7 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// abandonable runs work that cannot be stopped, such as reading a pipe, and leaves it running when ctx is
-// done: work must not write files.
+// abandonable leaves work running when ctx is done, such as reading a pipe: it must not write files.
 func abandonable(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- panics.Caught(work) }()
@@ -146,7 +143,6 @@ func abandonable(ctx context.Context, work func() error) error {
 	}
 }
 
-// Exit codes.
 const (
 	exitDone        = 0
 	exitError       = 1
@@ -164,13 +160,11 @@ type unconverged struct{ verdict string }
 
 func (e unconverged) Error() string { return e.verdict }
 
-// interrupted says what an interrupted command has saved.
 type interrupted string
 
 func (e interrupted) Error() string        { return string(e) }
 func (e interrupted) Is(target error) bool { return target == context.Canceled }
 
-// ending returns exit code, message and advice for an error.
 func ending(err error) (code int, message, advice string) {
 	var usage usageError
 	var open unconverged
@@ -190,7 +184,6 @@ func ending(err error) (code int, message, advice string) {
 	return exitError, err.Error(), ""
 }
 
-// asUsage turns a SettingError into a usage error with the name of its flag.
 func asUsage(cmd *cobra.Command, err error) error {
 	var wrong *trainers.SettingError
 	if err == nil || !errors.As(err, &wrong) {
@@ -248,7 +241,6 @@ func unquoted(text string) string {
 
 func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
 
-// asksJSON reports whether arguments contain --json, even if they have mistakes.
 func asksJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -256,7 +248,7 @@ func asksJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
 }
 
-// used notes whether anything was written and the first error, which cobra drops.
+// used notes the first error of writing, which cobra drops.
 type used struct {
 	io.Writer
 	yes bool
@@ -271,7 +263,6 @@ func (u *used) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// heedless ignores errors of writing messages.
 type heedless struct{ w io.Writer }
 
 func (h heedless) Write(text []byte) (int, error) {

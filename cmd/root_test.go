@@ -24,7 +24,6 @@ import (
 	"missingscore/trainers/compare"
 )
 
-// The place is what the message says it is, whatever characters names have.
 func TestErrorJSON(t *testing.T) {
 	for message, want := range map[string]errorJSON{
 		"cannot":                                                 {},
@@ -46,7 +45,6 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// Nothing that a name holds reaches the terminal but letters; in JSON names stay what they are.
 func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	name := "x\u202ecsv.exe"
@@ -76,7 +74,6 @@ func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	require.Equal(t, out+".json", said.Out)
 }
 
-// No file of a result holds a character that steers or turns the direction, in whatever name it came.
 func TestNamesDoNotSteerReaders(t *testing.T) {
 	dir := t.TempDir()
 	rng := stream.New(4)
@@ -119,7 +116,6 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// A full disk under stderr ends no run; one under stdout is an error, for the answer is lost.
 func TestFullStandardError(t *testing.T) {
 	t.Chdir("..")
 	var stdout bytes.Buffer
@@ -134,7 +130,6 @@ func TestVersionText(t *testing.T) {
 	require.Regexp(t, `^missingscore v1\.2\.3\n`, versionText(&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}))
 }
 
-// Broken flags and files of every kind are answered in plain words.
 func TestNoGoWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests that the detector of races runs are the short ones, and this is one of messages")
@@ -188,8 +183,7 @@ func TestNoGoWords(t *testing.T) {
 	refused("network", table, "--out", out)
 }
 
-// Two runs never write into one folder, or one file: the second is told who the first is.
-// What a killed run left is no obstacle.
+// The second run is told who the first is. A killed run's lock is no obstacle.
 func TestOneWriter(t *testing.T) {
 	t.Chdir("..")
 	dir := t.TempDir()
@@ -231,7 +225,6 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// Shards are found in whatever folders they are, in their order, and all or none of them.
 func TestFindShards(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	put := func(dir, name string) string {
@@ -262,7 +255,6 @@ func TestFindShards(t *testing.T) {
 	require.EqualError(t, err, "--merge: there are shards of 3 and of 2; remove one set")
 }
 
-// The command of the report is as a shell takes it, without what a result does not depend on.
 func TestCommandLine(t *testing.T) {
 	for _, c := range []struct {
 		given []string
@@ -289,7 +281,6 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// A pair's line has the numbers by which it was chosen, and those of the estimates apart from them.
 func TestDifferenceText(t *testing.T) {
 	d := compare.Difference{Value: 0.2, Low: math.NaN(), High: math.NaN(), Q: 0.07}
 	require.Equal(t, "  difference +0.200  q 0.07", differenceText(d))
@@ -314,7 +305,6 @@ func TestFolderName(t *testing.T) {
 	require.Equal(t, []string{"m", "c"}, []string{f.groups[0].folder, f.groups[1].folder})
 }
 
-// The message of a table no two of whose columns are seen together names them.
 func TestPairsNeverTogether(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "t.csv")
 	for text, want := range map[string]string{

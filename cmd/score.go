@@ -102,7 +102,6 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how))
 }
 
-// saveDensities writes log densities of rows' observed cells.
 func saveDensities(cmd *cobra.Command, f *completingFlags, t *data.Table, log []float64, kind string) error {
 	var values []float64
 	for i, v := range log {

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/slowtest"
 )
 
-// saveEachVariable says how often processes of tests save their state.
+// Tests set how often processes save their state.
 const saveEachVariable = "MISSINGSCORE_TEST_SAVE_EACH"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs testdata/script, a file for each command. Two commands are added:
+// TestScripts runs testdata/script. Two commands are added:
 //
 //	section NAME            go into the folder NAME, which has the examples
 //	refused REGEXP ARGS...  missingscore ARGS fails, and its message matches
@@ -86,9 +86,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// The tutorials' commands, run one after the other, print what the pages say they print: each
-// block of output has, in order, lines that the commands since the last block printed. Tables of
-// R's packages need Rscript with the package.
+// Each block of output in a tutorial has, in order, lines that the commands since the last block
+// printed. Tables of R's packages need Rscript with the package.
 func TestTutorials(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
@@ -110,7 +109,6 @@ var (
 	named = regexp.MustCompile("`([a-z]+\\.(?:json|csv))`:")
 )
 
-// follow does what a page says, and returns how many blocks of output it compared.
 func follow(t *testing.T, page string) (blocks int) {
 	dir := t.TempDir()
 	examples, err := filepath.Abs("../examples")
@@ -152,7 +150,6 @@ func follow(t *testing.T, page string) (blocks int) {
 	return blocks
 }
 
-// The picture in README is that of the command above it.
 func TestPictureOfReadme(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {

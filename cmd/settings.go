@@ -89,7 +89,6 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	return nil
 }
 
-// says reports whether the value of a flag counts: without a file always, else if given.
 func (f *settingsFlag) says(cmd *cobra.Command, flag string) bool {
 	return f.given == nil || cmd.Flags().Changed(flag)
 }

@@ -165,7 +165,7 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 	return s.advise(cmd.OutOrStdout(), truth, chains)
 }
 
-// hide hides cells; by is the mechanism, nil for MCAR.
+// by is the mechanism, nil for MCAR.
 func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missingness.Model, err error) {
 	rng := stream.New(s.seed, stream.Hide)
 	if s.missingBy == "" {
@@ -209,7 +209,6 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 	return err
 }
 
-// trueModel is the true model and its precision or coefficients, if it has any.
 func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	switch s.kind {
 	case "normal":
@@ -246,7 +245,6 @@ func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, er
 	return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are %s", s.kind, strings.Join(simulationNames, ", "))}
 }
 
-// columnNames are x1, x2, ….
 func columnNames(d int) []string {
 	names := make([]string, d)
 	for j := range names {
@@ -287,7 +285,7 @@ func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDen
 	return &fitted.Saved{Kind: "mixture", Model: m, Names: columnNames(s.d)}, nil, err
 }
 
-// truncated parses --truncate; usual is the kind for a bare share. It returns nil without truncation.
+// usual is the kind for a bare share; nil without truncation.
 func (s *simulation) truncated(g simulate.Gaussian, usual string) (*domain.Domain, error) {
 	if s.truncate == "" {
 		return nil, nil

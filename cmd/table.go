@@ -177,7 +177,6 @@ func (f *tableFlags) numbers(t *data.Table, file string) (*data.Table, error) {
 	return t, nil
 }
 
-// tellCodes prints the numbers of binary and ordered levels.
 func tellCodes(stderr io.Writer, t *data.Table) {
 	var words []string
 	for j, name := range t.Names {
@@ -289,7 +288,6 @@ func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error)
 	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
 }
 
-// atLine adds file, line and advice to an error about a row.
 func atLine(err error, file, advice string) error {
 	var row *data.RowError
 	if !errors.As(err, &row) {
@@ -395,7 +393,6 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 	return s, nil
 }
 
-// rowAdvice is the advice for a row that cannot be used: another transform, or others.
 func rowAdvice(err error, others string) string {
 	var value *transform.ValueError
 	if errors.As(err, &value) {
@@ -404,7 +401,6 @@ func rowAdvice(err error, others string) string {
 	return others
 }
 
-// readRows reads a table or a file of moments.
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
 	if !moments.Is(file) {
 		return f.tableFlags.read(file)
@@ -453,7 +449,7 @@ func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
 	return m.Select(names)
 }
 
-// independent prepares the estimate again without columns that others determine exactly; why has the reasons.
+// independent prepares the estimate again without columns that others determine exactly.
 func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
 	for {
 		found, err := p.Findings()

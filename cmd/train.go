@@ -24,7 +24,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// trainingFlags are the flags of commands that train.
 type trainingFlags struct {
 	tableFlags tableFlags
 	domain     domainFlags
@@ -96,7 +95,6 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// prepare reads support and missingness and prepares the estimate.
 func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
 	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
 }
@@ -146,7 +144,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	return err
 }
 
-// fit estimates with progress; saved is the path of the state, advice is for a divergent fit.
+// saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
 	state, err := f.state(saved, cmd.ErrOrStderr())
 	if err != nil {
@@ -208,7 +206,6 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 	return state, err
 }
 
-// explain adds advice to the error of a run without a result.
 func explain(err error, file, saved, advice string) error {
 	var wrong *trainers.SettingError
 	switch {
@@ -243,8 +240,7 @@ func verdict(r *trainers.Result) string {
 	return short + "."
 }
 
-// end prints a result as JSON or in words with a last line, and its warnings. open says why the fit has not
-// converged, "" if it has.
+// open says why the fit has not converged, "" if it has.
 func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer) error, warnings []string, last, open string) (err error) {
 	out := cmd.OutOrStdout()
 	if f.json {
@@ -283,7 +279,6 @@ func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	}
 }
 
-// networkFlags are the flags of commands that estimate networks.
 type networkFlags struct {
 	trainingFlags
 	selection, penalty string
@@ -293,7 +288,7 @@ type networkFlags struct {
 	config             regpath.Config
 }
 
-// addPath adds the flags of the method and its path; penalty is the default of --penalty in words.
+// penalty is the default of --penalty in words.
 func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
@@ -321,7 +316,7 @@ func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
 	return f.spec.Steps.Method == "auto" || f.spec.Steps.Method == "em-latent"
 }
 
-// addInference adds the flags of confidence intervals; kind is the default.
+// kind is the default of --inference.
 func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.inference, "inference", kind, "`kind` of intervals: auto, none, model, robust, bootstrap=N")

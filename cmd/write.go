@@ -30,7 +30,6 @@ func inFolder(dir string, names ...string) (files []output) {
 	return files
 }
 
-// distinctFiles refuses outputs that overwrite an input or another output.
 func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	type use struct{ path, by string }
 	var taken []use
@@ -103,7 +102,6 @@ func ensureDir(dir string) error {
 	return nil
 }
 
-// stages are the steps of a command that works long: all get the command line's arguments.
 type stages interface {
 	options(cmd *cobra.Command, args []string) error // checks flags
 	load(cmd *cobra.Command, args []string) error    // reads; it may be abandoned, and must not write results
@@ -141,7 +139,6 @@ func climb(cmd *cobra.Command, args []string, s stages) error {
 	return s.tell(cmd, time.Since(start))
 }
 
-// commit writes all files of a result, or none.
 func commit(write func(*atomicfile.Set) error) error {
 	var set atomicfile.Set
 	defer set.Discard()
@@ -153,7 +150,6 @@ func commit(write func(*atomicfile.Set) error) error {
 
 const folderLock = ".missingscore.lock"
 
-// lock locks files and folders against other runs.
 func lock(outputs ...string) (release func(), err error) {
 	var locks []func()
 	release = func() {
@@ -186,7 +182,7 @@ func lock(outputs ...string) (release func(), err error) {
 // saveShare limits saving to 1/20 of the run's time.
 const saveShare = 20
 
-// saveEach is the least time between saves; tests shorten it.
+// Tests shorten saveEach, the least time between saves.
 var saveEach = time.Second
 
 type savePace struct {
@@ -207,7 +203,7 @@ func (p *savePace) save(ctx context.Context, save func() error) error {
 	return err
 }
 
-// replicated runs replicates, named by units, with progress; their state in --out is kept if it is interrupted.
+// replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
 func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
 	path, done, pace := filepath.Join(out, stateFile), replicate.NewDone[T](of), newSavePace()
 	if resume {

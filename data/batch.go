@@ -27,8 +27,7 @@ type Batch struct {
 	completed *Batch
 }
 
-// Completed returns a batch with the completed rows x and the given mask. b owns it and overwrites
-// it at each call.
+// Completed returns a batch with the completed rows x and the given mask. b owns and reuses it.
 func (b *Batch) Completed(x, mask []float64) *Batch {
 	if b.completed == nil {
 		b.completed = new(Batch)
@@ -37,7 +36,6 @@ func (b *Batch) Completed(x, mask []float64) *Batch {
 	return b.completed
 }
 
-// NewBatch returns a batch of padding, of shape (size, d).
 func NewBatch(size, d int) *Batch {
 	return &Batch{
 		Size: size, D: d,
@@ -48,8 +46,7 @@ func NewBatch(size, d int) *Batch {
 	}
 }
 
-// AddNoise replaces each observed x by a x + σ ε, with a and σ of each row from draw and ε standard
-// normal, and keeps a, σ and ε. It allocates at its first call only.
+// AddNoise replaces each observed x by a x + σ ε, ε standard normal, with a and σ drawn per row.
 func (b *Batch) AddNoise(draw func(*rand.Rand) (signal, noise float64), rng *rand.Rand) {
 	if b.Signal == nil {
 		b.Signal, b.Noise, b.Epsilon = make([]float64, b.Size), make([]float64, b.Size), make([]float64, b.Size*b.D)
@@ -70,9 +67,8 @@ func (b *Batch) Holds(t *Table, rows []int, weight float64) bool {
 	return b.Signal == nil && b.table == t && b.weight == weight && slices.Equal(b.Rows, rows)
 }
 
-// Fill loads the given rows of the table, each with the same weight; the rest becomes padding. It
-// does not allocate. It panics with mat.ErrShape if there are more than Size rows or the number of
-// columns differs.
+// Fill loads the given rows with one weight; the rest becomes padding. It panics with mat.ErrShape
+// if there are more than Size rows or the number of columns differs.
 func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	if len(rows) > b.Size || t.D != b.D {
 		panic(mat.ErrShape)

@@ -20,7 +20,6 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// carry imputes the columns a and b of a file by 0.5 and reads the result.
 func carry(t *testing.T, from, to string) *sheet {
 	t.Helper()
 	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
@@ -46,8 +45,6 @@ func kindsOf(s *sheet) (all []format.Kind) {
 
 var carriedTo = []string{".csv", ".tsv", ".parquet", ".feather", ".xlsx"}
 
-// Carried text columns keep their cells in every format. They have a type only if it reproduces all
-// cells.
 func TestCarriedText(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.csv")
@@ -98,7 +95,6 @@ func TestCarriedText(t *testing.T) {
 	}
 }
 
-// A missing text is written as the table's most frequent mark.
 func TestMarkOfMissingText(t *testing.T) {
 	dir := t.TempDir()
 	for cells, want := range map[string]string{"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".", "w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#"} {
@@ -119,7 +115,6 @@ func TestMarkOfMissingText(t *testing.T) {
 	}
 }
 
-// Carried columns of a typed file keep types and cells in the same format, and cells in others.
 func TestCarriedTypes(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.feather")
@@ -190,7 +185,6 @@ func TestCarriedTypes(t *testing.T) {
 	}
 }
 
-// A number has a type only if it keeps its digits.
 func TestKeptNumbers(t *testing.T) {
 	for _, cell := range []string{"0", "-0", "0.0", "1", "-1.50", ".5", "70.0", "1e-05", "1E+20", "1.5e10", "123456789012345", "0.1234567890123456", "0.10000000000000001", "9007199254740992", "NaN", "Inf", "-Inf", "1200"} {
 		require.True(t, format.Numbers.Keeps(cell), cell)
@@ -211,8 +205,6 @@ func TestKeptNumbers(t *testing.T) {
 	}
 }
 
-// Levels are written by name in every format, and numeric levels stay numbers. Observed cells stay
-// as read, and .imp = 0 has NA.
 func TestWriteLevels(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.csv")

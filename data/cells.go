@@ -23,9 +23,8 @@ type Cells struct {
 	used  []bool // columns of the table; others are only carried
 }
 
-// ReadCells reads the columns o.Columns that a model needs. It follows the rules of ReadCSV, but
-// accepts constant and empty columns and a single row. Columns with levels in o.Kinds hold these
-// levels; kinds are not detected. Other columns are not checked.
+// ReadCells reads the columns o.Columns by the rules of ReadCSV, but accepts constant and empty
+// columns and a single row. It takes levels from o.Kinds and detects no kinds.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -81,7 +80,6 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	return c, nil
 }
 
-// codes reads column j of the file, with these levels, into column k of a table.
 func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error {
 	known := newTexts(levels, s.dialect)
 	for i, row := range s.rows {
@@ -101,7 +99,6 @@ func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error 
 	return nil
 }
 
-// longColumns are the columns .imp (draw) and .id (row) of the long format of R's mice.
 var longColumns = []string{".imp", ".id"}
 
 // CheckLong fails if a column of the table is named .imp or .id, which several draws need.
@@ -115,14 +112,11 @@ func (c *Cells) CheckLong() error {
 }
 
 // WriteCompleted writes the table with its missing cells filled from values, draws imputations of
-// each row (n·draws, d). One draw gives the same table. Several are stacked below two added
-// columns, .imp (draw) and .id (row, from 1); .imp = 0 holds the original rows with NA in missing
-// cells, as as.mids of R's mice expects.
+// each row (n·draws, d). Several draws are stacked below .imp (draw) and .id (row, from 1); .imp =
+// 0 holds the original rows, as as.mids of R's mice expects.
 //
-// Observed cells stay as read; levels are written by name. Carried columns keep their type if it
-// reproduces every cell, and become text otherwise. A missing text is written as the table's most
-// frequent mark (NA if it has none), or as null in typed files. The format follows the file's name,
-// or the input (WriteFormat).
+// Observed cells stay as read. Carried columns keep their type if it reproduces every cell. A
+// missing text becomes the table's most frequent mark, or null in typed files.
 func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int) error {
 	columns, err := c.kinds(values, draws)
 	if err != nil {
@@ -167,7 +161,6 @@ type cellsWriter struct {
 	mark    string // of a missing text
 }
 
-// row returns row i with its missing cells filled from values (d), or with NA if values is nil.
 func (w cellsWriter) row(i int, values []float64) []string {
 	row := slices.Clone(w.Rows[i])
 	for j := range row {
@@ -203,8 +196,7 @@ func (w cellsWriter) row(i int, values []float64) []string {
 	return row
 }
 
-// missing reports whether cell (i, j) is missing. In a carried column of a file with nulls, marks
-// are ordinary text.
+// In a carried column of a file with nulls, marks are ordinary text.
 func (c *Cells) missing(i, j int) bool {
 	if c.sheet.rowwise && !c.used[j] {
 		return c.Rows[i][j] == ""
@@ -212,8 +204,7 @@ func (c *Cells) missing(i, j int) bool {
 	return c.marks.missing(c.Rows[i][j])
 }
 
-// mark returns the most frequent nonempty mark of missing text cells, NA if there is none; ties go
-// to the first in the list of marks.
+// mark returns the most frequent nonempty mark of missing text cells, else NA.
 func (c *Cells) mark() string {
 	if c.sheet.rowwise {
 		return "NA"
@@ -235,8 +226,7 @@ func (c *Cells) mark() string {
 	return most
 }
 
-// kinds returns the columns of the completed table. A whole-number column becomes decimal if
-// imputed values are not whole.
+// A whole-number column becomes decimal if imputed values are not whole.
 func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	columns := make([]format.Column, len(c.Header))
 	for j, name := range c.Header {
@@ -260,8 +250,6 @@ func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	return columns, nil
 }
 
-// kindOf returns the kind of column j in its file, or else the first kind that reproduces all its
-// cells. A column of levels counts as carried.
 func (c *Cells) kindOf(j int) format.Kind {
 	a := slices.Index(c.Columns, j)
 	numbers := a >= 0 && Coded(c.Table, a) == nil
@@ -320,14 +308,13 @@ func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 	return some, true
 }
 
-// WriteNumbers writes numbers (n, columns) below a header; NaN is a missing cell. The file's name
-// sets the format.
+// WriteNumbers writes numbers (n, columns) below a header; NaN is a missing cell.
 func WriteNumbers(put Put, path string, header []string, values []float64) error {
 	return WriteLevels(put, path, header, make([][]string, len(header)), values)
 }
 
-// WriteLevels does the work of WriteNumbers for columns with levels: levels[j] lists the texts of
-// the codes 0, 1, … of column j; nil for a column of numbers.
+// WriteLevels does the work of WriteNumbers; levels[j] lists the texts of the codes 0, 1, … of
+// column j, nil for numbers.
 func WriteLevels(put Put, path string, header []string, levels [][]string, values []float64) error {
 	columns := make([]format.Column, len(header))
 	for j, name := range header {

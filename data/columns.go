@@ -12,10 +12,8 @@ import (
 )
 
 // ColumnSums accumulates a column's observed values in two passes: first number, range, sum and
-// norm, then the variation about the mean. Values are scaled by a power of two near the largest
-// size, so squares do not overflow. The zero value is empty.
-//
-// Sums of parts are merged in order; another division into parts changes only rounding.
+// norm, then the variation about the mean. A power of two scales the values, so squares do not
+// overflow. The zero value is empty.
 type ColumnSums struct {
 	Number    int
 	Low, High float64
@@ -24,7 +22,6 @@ type ColumnSums struct {
 	rest, square float64 // Σ y and Σ y² of y = (x − mean)/spread
 }
 
-// first adds values in the first pass.
 func (c *ColumnSums) first(x []float64) {
 	if len(x) == 0 {
 		return
@@ -39,7 +36,6 @@ func (c *ColumnSums) first(x []float64) {
 	c.Norm = math.Hypot(c.Norm, floats.Norm(x, 2))
 }
 
-// unit returns the power of two of the scaling, and mean and spread in that unit.
 func (c *ColumnSums) unit() (unit, mean, spread float64) {
 	_, exponent := math.Frexp(max(math.Abs(c.High), math.Abs(c.Low)))
 	unit = math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
@@ -48,8 +44,7 @@ func (c *ColumnSums) unit() (unit, mean, spread float64) {
 	return unit, mean, math.Ldexp(1, exponent)
 }
 
-// second adds the same values in the second pass, after First has seen all of them. It overwrites
-// x.
+// second needs first's sums of all values. It overwrites x.
 func (c *ColumnSums) second(x []float64) {
 	if len(x) == 0 {
 		return
@@ -111,14 +106,12 @@ func (c *ColumnSums) Fault(name string) error {
 	return nil
 }
 
-// wide reports whether the range alone shows a sufficient standard deviation: it is at least
-// range/√(2n).
+// wide reports whether the least standard deviation of the range, range/√(2n), is sufficient.
 func (c *ColumnSums) wide() bool {
 	return c.High-c.Low > SmallestDeviation*math.Sqrt(2*float64(c.Number))
 }
 
-// columnRanges returns number and range of each column's observed values, or full columnSums if the
-// ranges do not show that every column can be standardised.
+// columnRanges returns full sums if the ranges do not show that every column can be standardised.
 func columnRanges(t *Table) []ColumnSums {
 	ranges := make([]ColumnSums, t.D)
 	for i := 0; i < len(t.Values); i += t.D {
@@ -137,14 +130,12 @@ func columnRanges(t *Table) []ColumnSums {
 	return ranges
 }
 
-// Rows summed at a time: a column's part fits in the cache.
 const (
 	mostSumRows  = 1 << 13
 	leastSumRows = 1 << 9
 )
 
-// columnSums sums the observed values of each column in parallel parts, merged in order. Results do
-// not depend on the number of threads.
+// Results do not depend on the number of threads.
 func columnSums(t *Table) []ColumnSums {
 	sums := make([]ColumnSums, t.D)
 	for _, part := range FirstSums(t, runtime.GOMAXPROCS(0)) {
@@ -160,9 +151,8 @@ func columnSums(t *Table) []ColumnSums {
 	return sums
 }
 
-// FirstSums returns the first-pass sums of each column for each part of the rows, in order. Blocks
-// of a file with up to 512 columns and a value in every row consist of whole parts, so a table and
-// its blocks give identical sums.
+// FirstSums returns the first-pass sums of each column for each part of the rows, in order. A table
+// and the blocks of its file give identical sums, with up to 512 columns and a value in every row.
 func FirstSums(t *Table, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(_ int, x []float64) (c ColumnSums) {
 		c.first(x)
@@ -180,8 +170,7 @@ func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	})
 }
 
-// inParts applies of to each column's observed values in each part of the rows. of may overwrite
-// the values.
+// inParts lets of overwrite the values that it receives.
 func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]ColumnSums {
 	rows := max(leastSumRows, min(mostSumRows, rowsOfBlock(t.D)))
 	made := make([][]ColumnSums, (t.N+rows-1)/rows)
@@ -207,7 +196,7 @@ func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]
 }
 
 // EachColumn visits the observed values of every column once, in row order. Each worker calls its
-// own visit, whose values are valid until visit returns. A panic becomes the error.
+// own visit, whose values are valid until visit returns.
 func EachColumn(t *Table, workers int, newVisit func() func(j int, values []float64)) error {
 	workers = max(1, min(workers, t.D))
 	pool := panics.NewGroup()

@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Sums in parts equal a plain loop, for any number of threads.
 func TestSumsInParts(t *testing.T) {
 	const n, d = 30_000, 3
 	rng := stream.New(1, stream.Simulate)
@@ -67,7 +66,6 @@ func TestStandardise(t *testing.T) {
 	require.InDeltaSlice(t, []float64{3 + 2*math.Sqrt(8./3), 100}, scale.Location([]float64{2, -1}), 1e-12)
 }
 
-// Sums and squares of columns near the limits do not overflow.
 func TestStandardiseAtTheLimits(t *testing.T) {
 	for _, unit := range []float64{1e-149, 1e-120, 1, 1e120, 1e150} {
 		n := 1001

@@ -22,8 +22,6 @@ func parse(t require.TestingT, text string) *data.Table {
 	return table
 }
 
-// Line numbers of rows after blank lines, dropped rows and cells over several lines; derived tables
-// keep them.
 func TestLines(t *testing.T) {
 	table, err := data.ParseCSV(strings.NewReader("\na,b,\"c\nd\"\n1,,x\n\n,,y\n,-2.5,\"z\nz\"\n3,4,x\n"), "t.csv", data.ReadOptions{Columns: []string{"a", "b"}})
 	require.NoError(t, err)
@@ -204,8 +202,7 @@ func TestWriteCSVReadsBackAsTheSame(t *testing.T) {
 		require.NoError(rt, data.WriteCSV(path, table))
 		back, err := data.ReadCSV(path, data.ReadOptions{})
 		require.NoError(rt, err)
-		// Rows without any value are dropped, so compare the rest. In a table of one column such a
-		// row is a blank line.
+		// Rows without any value are dropped.
 		if table.D > 1 {
 			assert.Equal(rt, table.N, back.N+back.Dropped)
 		} else if back.N < table.N {

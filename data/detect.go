@@ -17,12 +17,10 @@ import (
 	"missingscore/internal/shell"
 )
 
-// mostTexts is the maximum number of distinct texts counted in a column. A column with more has no
-// levels.
+// Columns with more than mostTexts distinct texts have no levels.
 const mostTexts = 1 << 16
 
-// texts numbers the distinct cells of a column in order of appearance. Equal numbers are the same
-// text: "1" and "1.0".
+// texts numbers the distinct cells of a column in order of appearance; "1" and "1.0" are one text.
 type texts struct {
 	names  []string // as first written
 	counts []int
@@ -53,7 +51,7 @@ func newTexts(levels []string, d dialect) *texts {
 	return s
 }
 
-// code returns the number of a cell's text and counts it; -1 beyond mostTexts.
+// code returns −1 beyond mostTexts.
 func (s *texts) code(cell string, d dialect) int {
 	code, known := s.codes[cell]
 	if !known {
@@ -89,8 +87,7 @@ func (s *texts) cells() (n int) {
 	return n
 }
 
-// add merges the texts of further rows, in which column k of t has codes of o, and renumbers these
-// codes. o is nil if the rows have numbers.
+// add merges the texts o (nil: numbers) of further rows and renumbers their codes in column k.
 func (s *texts) add(t *Table, k int, o *texts, d dialect) {
 	var codes []int
 	if o != nil {
@@ -129,8 +126,7 @@ func (o ReadOptions) declared(name string) Kind {
 
 func (k Kind) hasLevels() bool { return k == Binary || k == Nominal || k == Ordered }
 
-// readTexts numbers the cells of column k of a block and stores the codes in t. It fails at a cell
-// outside the levels of the options.
+// readTexts stores the numbers of the texts in t. It fails at a cell outside declared levels.
 func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 	c, levels := b.Cells[k], s.options.Kinds[s.names[k]].Levels
 	found := newTexts(levels, s.dialect)
@@ -165,7 +161,6 @@ func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02"}
 
-// dateNumber parses an ISO date or time into seconds since 1970.
 func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	for _, layout := range dateLayouts {
 		if at, err := time.Parse(layout, cell); err == nil {
@@ -175,7 +170,6 @@ func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	return 0, false, false
 }
 
-// localDate matches dates whose day and month are ambiguous.
 var localDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})|\d{4}-\d{2})$`)
 
 func isDate(cell string) bool {
@@ -183,7 +177,6 @@ func isDate(cell string) bool {
 	return ok || localDate.MatchString(cell)
 }
 
-// readDates reads a column of dates declared a number: seconds since 1970.
 func (s *source) readDates(t *Table, k int, b *format.Block) (timed, ok bool) {
 	if b.Cells[k].Text == nil {
 		return false, false
@@ -212,8 +205,7 @@ const LeastIdentifiers = 10
 // IdentifierName reports whether a column's name is typical of an identifier.
 func IdentifierName(name string) bool { return identifierName.MatchString(name) }
 
-// numbersRows reports whether a column has an identifier's name and at least ten distinct whole
-// numbers.
+// numbersRows detects identifiers: the name of one and at least ten distinct whole numbers.
 func numbersRows(t *Table, j int) bool {
 	if !IdentifierName(t.Names[j]) {
 		return false
@@ -269,10 +261,9 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	return c
 }
 
-// noFirst lists word pairs for no and yes.
 var noFirst = [][2]string{{"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"}, {"neg", "pos"}, {"negative", "positive"}, {"absent", "present"}, {"off", "on"}, {"nein", "ja"}, {"non", "oui"}, {"never", "ever"}, {"control", "case"}, {"control", "treatment"}}
 
-// inOrder sorts the levels of a column: no before yes, numbers by size, other texts alphabetically.
+// inOrder sorts levels: no before yes, numbers by size, other texts alphabetically.
 func inOrder(c *Column, d dialect) {
 	order := allOf(len(c.Levels))
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -293,7 +284,6 @@ func inOrder(c *Column, d dialect) {
 	}
 }
 
-// recode replaces the codes of column j, positions in names, by positions in levels.
 func recode(t *Table, j int, names []string, levels []string) {
 	codes := make([]float64, len(names))
 	for k, name := range names {
@@ -306,7 +296,6 @@ func recode(t *Table, j int, names []string, levels []string) {
 	}
 }
 
-// kindOfNumbers classifies column j of numbers by its sums, with the reason if it is left out.
 func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := sums.Fault(c.Name); {
@@ -314,6 +303,8 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
+	case problem != nil && sums.Low == sums.High && math.Abs(sums.Low) >= 1<<53:
+		c.Kind, c.LeftOut = Identifier, "whole numbers with more than 15 digits are rounded"
 	case problem != nil && sums.Low == sums.High:
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
@@ -325,8 +316,6 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	return c
 }
 
-// settle sets the kinds of the columns of a table, whose texts are in found, and removes unusable
-// columns.
 func (s *source) settle(t *Table, found []*texts, w written) error {
 	sums, before := columnRanges(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
@@ -414,8 +403,8 @@ func nones(t *Table, kept []int, found []*texts) (all map[string]int) {
 	return all
 }
 
-// settleColumn sets the kind of column j. It fails if the user must correct the column: a number
-// with a slip, or an unusable column that is requested or read with ReadOptions.Strict.
+// settleColumn fails if the user must correct the column: a number with a slip, or an unusable
+// column that is requested or read with ReadOptions.Strict.
 func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (Column, error) {
 	o, name := s.options, t.Names[j]
 	declared := o.declared(name)
@@ -467,8 +456,7 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	return c, nil
 }
 
-// numbersInTexts returns a text column that holds numbers, left out with the setting that reads it;
-// nil for other columns and if options read it.
+// numbersInTexts returns a text column of numbers as left out, else nil.
 func (s *source) numbersInTexts(name string, found *texts) *Column {
 	if o := s.options; o.declared(name) != "" || found.typed || o.Strict || slices.Contains(o.Columns, name) {
 		return nil
@@ -503,7 +491,6 @@ func it(n int) string {
 	return "them"
 }
 
-// keep reduces a table to the given columns, in place, and to rows with a value in them.
 func keep(t *Table, columns []int) {
 	n, d := 0, len(columns)
 	if d == t.D {
@@ -531,7 +518,6 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
-// first reads the first block of a file; whole reports whether there is no other.
 func (s *source) first() (read readBlock, whole bool, err error) {
 	if err := s.choose(); err != nil {
 		return read, false, err
@@ -553,8 +539,8 @@ func (s *source) first() (read readBlock, whole bool, err error) {
 	return read, whole, err
 }
 
-// fixedKinds returns options that give all blocks of a file the columns and kinds of its first
-// rows. Nominal columns are left out. If a file cannot be opened again, kinds are not detected.
+// fixedKinds returns options that give all blocks of a file the kinds of its first rows. If a file
+// cannot be opened again, kinds are not detected.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
 	if !o.Coded {
 		return o, nil, nil
@@ -638,8 +624,7 @@ func LeftOutLines(columns []Column, most int) (lines []string) {
 	return lines
 }
 
-// KindsOf returns the kinds and levels of a table's columns as ReadOptions.Kinds, to read another
-// file with the same columns.
+// KindsOf returns kinds and levels for ReadOptions.Kinds, to read another file with the same columns.
 func KindsOf(t *Table) map[string]Column {
 	kinds := map[string]Column{}
 	for j, name := range t.Names {
@@ -652,8 +637,7 @@ func KindsOf(t *Table) map[string]Column {
 
 const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute accept such columns"
 
-// NumbersOnly removes the nominal columns and returns them. Binary and ordered columns keep their
-// codes as numbers. It fails if no column is left.
+// NumbersOnly removes the nominal columns and returns them. It fails if no column is left.
 func NumbersOnly(t *Table) (numbers *Table, nominal []Column, err error) {
 	var names []string
 	for j, name := range t.Names {

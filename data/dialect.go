@@ -20,13 +20,11 @@ const (
 	headRows  = 100
 )
 
-// separators in order of preference.
 var separators = []rune{',', ';', '\t', '|'}
 
 // dialect completes the options from the first bytes of a text. The separator gives every line as
-// many cells as the header, at least two, most of them numbers. The decimal mark is a comma if the
-// separator is another mark, some cell requires it and none has a decimal point. whole says that
-// head is the complete text.
+// many cells as the header, most of them numbers. The decimal mark is a comma if some cell requires
+// it and none has a decimal point.
 func (o ReadOptions) dialect(head []byte, whole bool) dialect {
 	l := dialect{o.Comma, o.Decimal}
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
@@ -78,7 +76,6 @@ func (o ReadOptions) separator(head []byte) rune {
 	return ','
 }
 
-// headOf returns the first rows of a text, header first, until one cannot be read.
 func headOf(head []byte, comma rune) (rows [][]string) {
 	in := csv.NewReader(bytes.NewReader(head))
 	in.Comma, in.FieldsPerRecord, in.TrimLeadingSpace = comma, -1, !unicode.IsSpace(comma)

@@ -9,8 +9,7 @@ import (
 	"missingscore/data/format"
 )
 
-// foreigners are file formats that R converts: the name, the endings, the first bytes (any of
-// these) and the R function that reads the file.
+// foreigners are file formats that R converts, with any of these first bytes.
 var foreigners = []struct {
 	name, endings string
 	begins        []string
@@ -28,7 +27,6 @@ var foreigners = []struct {
 	{"a Feather file of version 1", "", []string{"FEA1"}, "arrow::read_feather"},
 }
 
-// foreignFile refuses a file of another program.
 func foreignFile(path, name string, first []byte) error {
 	for _, f := range foreigners {
 		known := slices.ContainsFunc(f.begins, func(begin string) bool {

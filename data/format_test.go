@@ -31,7 +31,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// numbersOnly is a table of n columns as columns and written rows.
 func numbersOnly(n int) (columns []format.Column, rows [][]string) {
 	rng := stream.New(8, 1)
 	columns = []format.Column{{Name: "a", Kind: format.Numbers}, {Name: "b, c", Kind: format.Numbers}, {Name: "k", Kind: format.Whole}}
@@ -56,8 +55,7 @@ func writeTo(t testing.TB, path string, columns []format.Column, rows [][]string
 	}))
 }
 
-// Every format, plain and compressed, reads the same table as CSV, whole and in blocks, for any
-// choice of columns.
+// Every format, plain and compressed, reads the same table as CSV, whole and in blocks.
 func TestFormatsReadTheSame(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(10000)
@@ -92,7 +90,6 @@ func TestFormatsReadTheSame(t *testing.T) {
 	}
 }
 
-// record has a column of every physical and logical Parquet type.
 type record struct {
 	Flag   *bool     `parquet:"flag,optional"`
 	Small  int32     `parquet:"small"`
@@ -127,7 +124,6 @@ func parquetOfAll(t testing.TB, path string, rows int) {
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// Values of each Parquet type.
 func TestParquetTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	parquetOfAll(t, path, 20)
@@ -155,7 +151,6 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, 10, groups[0].Table.N)
 }
 
-// arrowOfAll is a batch of many types, including a dictionary.
 func arrowOfAll(t testing.TB, path string) {
 	mem := arrowmemory.NewGoAllocator()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -181,7 +176,6 @@ func arrowOfAll(t testing.TB, path string) {
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// Values of each Arrow type.
 func TestArrowTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.feather")
 	arrowOfAll(t, path)
@@ -202,7 +196,6 @@ func TestArrowTypes(t *testing.T) {
 	}
 }
 
-// excelOf is a workbook with a blank first row, dates, formulas, booleans and errors.
 func excelOf(t testing.TB, path string) {
 	book := excelize.NewFile()
 	defer book.Close()
@@ -223,7 +216,6 @@ func excelOf(t testing.TB, path string) {
 	require.NoError(t, book.SaveAs(path))
 }
 
-// compressedBy compresses content as gzip or zstd does.
 func compressedBy(by string, content []byte) []byte {
 	var b bytes.Buffer
 	var z io.WriteCloser = gzip.NewWriter(&b)
@@ -235,7 +227,6 @@ func compressedBy(by string, content []byte) []byte {
 	return b.Bytes()
 }
 
-// Damaged files give a one-line error that names the file, and no panic.
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(3000)
@@ -293,7 +284,6 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Stem drops folder, ending and compression.
 func TestStem(t *testing.T) {
 	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "t.csv.zst": "t", "T.CSV.ZST": "T", "a.feather": "a", "v1.2.csv": "v1.2", "plain": "plain", "-": "-", ".gz": ""} {
 		require.Equal(t, want, Stem(path), path)

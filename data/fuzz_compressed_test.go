@@ -6,8 +6,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// fuzzedCompressed reads arbitrary bytes as a compressed table: a table that round-trips, or an
-// error in plain words.
 func fuzzedCompressed(f *testing.F, by string, others ...string) {
 	const short, gaps = "a,b\n1,2\n3,5\n-1,\n", "x;y\n1,5;\n;2\n3;4\n0;0\n"
 	pack := func(text string) string { return string(compressedBy(by, []byte(text))) }

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// fuzzed reads arbitrary bytes: a table or an error in plain words, never a panic.
 func fuzzed(f *testing.F, end string, seeds ...[]byte) {
 	columns, rows := numbersOnly(40)
 	path := filepath.Join(f.TempDir(), "t"+end)

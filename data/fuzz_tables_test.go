@@ -12,8 +12,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// readsAgain requires that a written table reads back equal under ReadCSV, with named columns
-// because names may be numbers.
 func readsAgain(t testing.TB, text string, table *data.Table) {
 	require.Len(t, table.Values, table.N*table.D)
 	require.Len(t, table.Observed, table.N*table.D)
@@ -28,7 +26,6 @@ func readsAgain(t testing.TB, text string, table *data.Table) {
 	require.Equal(t, table.Observed, back.Observed)
 }
 
-// Any table with weights is read, with weights of mean 1, or refused.
 func FuzzReadWeighted(f *testing.F) {
 	fuzztest.Reader[*data.Table]{
 		Read: fuzztest.InFile(f, "t.csv", func(path string) (*data.Table, error) { return data.ReadWeighted(path, "w", data.ReadOptions{}) }),
@@ -52,7 +49,6 @@ func FuzzReadWeighted(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Any table is completed and written so that its observed cells read back equal, or refused.
 func FuzzReadCells(f *testing.F) {
 	const fill = 0.125
 	read := func(path string) (*data.Cells, error) {
@@ -90,7 +86,6 @@ func FuzzReadCells(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Reading a file by blocks gives the same rows as reading it whole.
 func FuzzOpenRows(f *testing.F) {
 	type rows struct {
 		names    []string

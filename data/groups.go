@@ -24,12 +24,9 @@ type GroupError struct{ Problem string }
 func (e *GroupError) Error() string { return e.Problem }
 
 // ReadGroups reads a table as ReadCSV does and splits its rows by the values of column by, which
-// may hold text and must not be among the columns read. wanted names two groups in order; nil takes
-// the only two, in the order of the column's levels (o.Kinds, a file's dictionary) or
-// alphabetically. Booleans of a typed file are false and true. Rows of other groups are dropped;
-// ungrouped counts the rows without a group.
-//
-// It fails with a *GroupError if the column gives other groups.
+// must not be among the columns read. wanted names two groups in order; nil takes the only two, in
+// the order of the column's levels or alphabetically. Other rows are dropped; ungrouped counts the
+// rows without a group. It fails with a *GroupError if the column gives other groups.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -73,8 +70,8 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	return groups, ungrouped, nil
 }
 
-// commonKinds sets options that give both groups the same columns, kinds and levels, detected on
-// the rows of both. Columns that are constant in one group are left out.
+// commonKinds gives both groups the kinds detected on the rows of both. Columns that are constant
+// in one group are left out.
 func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOptions) (leftOut []Column, err error) {
 	if !o.Coded {
 		return nil, nil
@@ -106,7 +103,6 @@ func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOpti
 	return leftOut, nil
 }
 
-// divided splits the rows by the value of column at; rows without a value have the key "".
 func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	parts := map[string]*sheet{}
 	for i, row := range s.rows {
@@ -127,8 +123,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	return parts
 }
 
-// twoGroups returns the names of the groups to compare; order lists the levels of their column, if
-// known.
+// order lists the levels of the column, if known.
 func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(parts))
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
@@ -159,8 +154,7 @@ func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]st
 
 // SameColumns restricts two tables, named by their files, to their common columns in a's order,
 // with common levels. leftOut lists the columns left out of one file, which are left out of both.
-// It fails if a file lacks a column of the other, or if a column holds text in one file and numbers
-// in the other.
+// It fails if a file lacks a column of the other, or if a column is text in one file only.
 func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut []Column, err error) {
 	without := func(t, other *Table, file string) (names []string) {
 		for _, name := range t.Names {
@@ -218,9 +212,8 @@ func lacking(a, b []string, fileA, fileB string) error {
 	return errors.New(strings.Join(problems, ", and ") + "; " + advice)
 }
 
-// sameLevels gives the columns of two tables the same kinds and levels: the first table's levels,
-// then the additional levels of the second. 0 and 1 are numbers if the other table has other
-// numbers.
+// sameLevels appends the additional levels of the second table to the first's. 0 and 1 are numbers
+// if the other table has other numbers.
 func sameLevels(a, b *Table, fileA, fileB string) error {
 	if a.Kinds == nil || b.Kinds == nil {
 		return nil

@@ -46,7 +46,6 @@ func TestReadGroups(t *testing.T) {
 	require.ErrorContains(t, err, `only one group, m (2 rows)`)
 }
 
-// Groups are in the order of the column's levels.
 func TestNamesOfGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte("stage,a,b\nlow,1,2\nhigh,3,4\nlow,5,1\nhigh,7,9\n"), 0o600))
@@ -70,7 +69,6 @@ func TestSameColumns(t *testing.T) {
 	require.ErrorContains(t, err, "no column is in both")
 }
 
-// coded is a table with the given kinds and levels.
 func coded(t *testing.T, text string, kinds []Kind, levels ...[]string) *Table {
 	t.Helper()
 	table := parsed(t, text)
@@ -78,7 +76,6 @@ func coded(t *testing.T, text string, kinds []Kind, levels ...[]string) *Table {
 	return table
 }
 
-// Codes of two files get common levels, whichever file lacks a level.
 func TestSameLevels(t *testing.T) {
 	kinds := func(k ...Kind) []Kind { return k }
 	a := coded(t, "e,s,x\n0,0,1\n1,1,2\n,0,1\n", kinds(Nominal, Binary, Whole), []string{"low", "high", "none"}, []string{"0", "1"}, nil)
@@ -101,7 +98,6 @@ func TestSameLevels(t *testing.T) {
 	require.EqualError(t, err, `column "e" has levels in A.csv and numbers in B.csv; leave it out with ReadOptions.Exclude e`)
 }
 
-// A column left out of one file is left out of both, with the file's name.
 func TestLeftOutOfBoth(t *testing.T) {
 	a, b := parsed(t, "a,b,c\n1,2,3\n3,4,9\n"), parsed(t, "a,c\n9,8\n1,2\n")
 	b.LeftOut = []Column{{Name: "b", Kind: Constant, LeftOut: "constant"}, {Name: "d", Kind: Empty, LeftOut: "empty"}}

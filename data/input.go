@@ -23,8 +23,6 @@ import (
 // Stdin is the path of the standard input.
 const Stdin = "-"
 
-// input reads a file or the standard input from its beginning. It detects gzip and Zstandard by the
-// first bytes and decompresses.
 type input struct {
 	*bufio.Reader               // the content, decompressed
 	path          string        // where it is
@@ -37,8 +35,8 @@ type input struct {
 	closers       []func() error
 }
 
-// openInput opens a file. again says that the standard input will be read more than once: its
-// content is then kept until the program ends. Otherwise rows are read as they arrive.
+// again says that the standard input will be read more than once: its content is then kept.
+// Otherwise rows are read as they arrive.
 func openInput(path string, again bool) (*input, error) {
 	in := &input{path: path, name: path}
 	if path == Stdin {
@@ -72,10 +70,8 @@ func openInput(path string, again bool) (*input, error) {
 	return in, nil
 }
 
-// standardInput reads the standard input once and keeps it.
 var standardInput = sync.OnceValues(func() ([]byte, error) { return holdAll(os.Stdin, "standard input") })
 
-// holdAll reads everything, within the memory for the text and its table.
 func holdAll(r io.Reader, name string) ([]byte, error) {
 	limit, err := memory.Limit()
 	if err != nil {
@@ -125,11 +121,10 @@ func (in *input) begin(from io.Reader) error {
 	return nil
 }
 
-// mostWindow is the maximum window of a Zstandard frame, in bytes: twice that of its highest level.
-// The decoder allocates the window first, so it is also limited to a quarter of the usable memory.
+// The decoder allocates the window of a Zstandard frame first, so mostWindow bounds it: twice the
+// window of the highest level.
 const mostWindow = 1 << 28
 
-// skipMark skips a byte order mark and returns its length.
 func (in *input) skipMark() int64 {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) != byteOrderMark {
 		return 0
@@ -147,7 +142,6 @@ func (in *input) tell(taken int64) {
 	}
 }
 
-// content returns the whole input for random access.
 func (in *input) content() (io.ReaderAt, int64, error) {
 	if file, ok := in.file.(io.ReaderAt); ok && !in.compressed {
 		return countedAt{file, &in.taken}, in.size, nil
@@ -167,8 +161,7 @@ func (c countedAt) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// format detects the format from the first bytes; nil is text. It fails if the format contradicts
-// the file's name, or if another program must convert the file.
+// format fails if the content contradicts the file's name, or if another program must convert it.
 func (in *input) format() (*format.Format, error) {
 	first, err := in.Peek(format.FirstBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -211,7 +204,6 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressed wraps a decompressor and replaces its errors by plain messages.
 type decompressed struct {
 	io.Reader
 	name, by string
@@ -225,7 +217,6 @@ func (d decompressed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damaged returns the message for a compressed file that cannot be decompressed.
 func damaged(name, by string, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return &format.Error{Text: fmt.Sprintf("%s: its compression window is larger than the memory: compress it again without --long and --ultra, or set %s where more is available", name, memory.Variable), Cause: err}

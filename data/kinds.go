@@ -30,7 +30,6 @@ const (
 // MostLevels is the maximum number of levels of a nominal column.
 const MostLevels = 50
 
-// usable reports whether a model can use columns of the kind.
 func (k Kind) usable() bool {
 	switch k {
 	case Number, Whole, Ordered, Binary, Nominal:
@@ -55,9 +54,8 @@ type Column struct {
 	where string // file and line that set the kind; "" if detected
 }
 
-// ReadKinds reads kinds of columns from a table with the columns column, kind and levels, in a
-// format of ReadFile. Levels are a CSV line, in order; an empty cell means detected. Errors name
-// file and line.
+// ReadKinds reads kinds from a table with the columns column, kind and levels. Levels are a CSV
+// line, in order; an empty cell means detected.
 func ReadKinds(path string) (map[string]Column, error) {
 	s, err := openSheet(path, ReadOptions{})
 	if err != nil {
@@ -120,8 +118,7 @@ func WriteKinds(w io.Writer, columns []Column) error {
 	return out.Error()
 }
 
-// Coded returns the level names of column j, whose observed cells are indices from 0; nil for a
-// column of numbers.
+// Coded returns the level names of column j; nil for a column of numbers.
 func Coded(t *Table, j int) []string {
 	if t.Levels == nil {
 		return nil

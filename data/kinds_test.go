@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kindsTable has a column of every kind, in 30 rows.
 func kindsTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(",num,whole,bit,sex,smoker,city,born,id,note,one,none,code\n")
@@ -130,7 +129,6 @@ func TestKindsAreSaid(t *testing.T) {
 	require.Equal(t, KindsOf(got)["city"].Levels, []string{"Bern", "Oslo", "Rome"})
 }
 
-// A column of numbers with a slip is not a column of levels.
 func TestSlipsStayErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	read := func(cells []string, o ReadOptions) (*Table, error) {
@@ -177,7 +175,6 @@ func TestSlipsStayErrors(t *testing.T) {
 	require.Equal(t, []string{"Nein", "Ja"}, got.Levels[1])
 }
 
-// Dates are numbers of seconds or days; among numbers they are errors.
 func TestDatesAsNumbers(t *testing.T) {
 	o := ReadOptions{Coded: true, Kinds: map[string]Column{"b": {Kind: Number}}}
 	got, err := ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n"), "t", o)
@@ -194,7 +191,6 @@ func TestDatesAsNumbers(t *testing.T) {
 	require.Equal(t, Date, got.LeftOut[0].Kind)
 }
 
-// Levels that first appear after blocks of numbers, and rows that only have left-out text.
 func TestLevelsOfLateBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,b,c\n")
@@ -222,7 +218,6 @@ func TestLevelsOfLateBlocks(t *testing.T) {
 	require.Equal(t, []int{2, 3, 5}, got.Lines)
 }
 
-// Blocks, groups, weights and cells use the kinds of the whole table.
 func TestKindsElsewhere(t *testing.T) {
 	path := kindsTable(t)
 	o := ReadOptions{Coded: true}
@@ -272,8 +267,6 @@ func TestKindsElsewhere(t *testing.T) {
 	require.ErrorContains(t, err, `"Oslo" is not one of its levels: Bern, Rome`)
 }
 
-// R factors keep the order of levels and whether they are ordered, in Arrow and Parquet; booleans
-// are binary.
 func TestFactorsKeepTheirLevels(t *testing.T) {
 	levels, n := []string{"low", "mid", "high", "never"}, 40
 	factor := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String, Ordered: true}
@@ -368,8 +361,6 @@ func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
 	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
 }
 
-// Whole numbers that float64 rounds to one number are constant; Strict names the column to leave out; texts
-// are not weights; a bad header name keeps text columns.
 func TestFaultsOfCodedTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
@@ -387,7 +378,6 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	require.ErrorContains(t, err, "choose columns with ReadOptions.Columns")
 }
 
-// Three places in eight rows are levels; four are texts.
 func TestFewTextsOfFewRowsAreLevels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	rows := "x,place,note\n1,a,p\n2,b,q\n3,a,r\n4,c,s\n5,b,p\n7,c,q\n6,b,r\n9,a,s\n"

@@ -25,8 +25,7 @@ type numeral struct {
 	times         int    // number of equal cells
 }
 
-// numeralText matches a sign, a currency, a sign, digits and a unit. A unit begins with a letter, a
-// percent or degree sign or a currency. Ranges (3-4), dates, times and codes (P12) do not match.
+// Ranges (3-4), dates, times and codes (P12) do not match.
 var numeralText = regexp.MustCompile(`^([-+−–]?)((?:[A-Z]{0,3}\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|BRL|MXN|ZAR|KRW|R\$|Fr\.|Rs\.?|kr\.?)?\s*)([-+−–]?)` +
 	`([1-9]\d{0,2}(?:[.,'’ \x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d+)?|\d*[.,]?\d+(?:[eE][-+]?\d+)?|\d+[.,])(\s*(?:[\p{L}%‰°\p{Sc}].*)?)$`)
 
@@ -42,7 +41,6 @@ func newNumeral(cell string) (n numeral, ok bool) {
 	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4]), 1}, true
 }
 
-// unit returns currency and unit without space and plural s.
 func (n *numeral) unit() string {
 	unit := strings.TrimSpace(n.before) + strings.TrimSpace(n.after)
 	if len(unit) > 3 {
@@ -51,7 +49,6 @@ func (n *numeral) unit() string {
 	return unit
 }
 
-// value parses the number with this decimal mark; the other of point and comma separates thousands.
 func (n *numeral) value(decimal rune) (x float64, err error) {
 	whole, fraction, _ := strings.Cut(n.digits, string(decimal))
 	groups := strings.Split(whole, string('.'+','-decimal))
@@ -85,10 +82,9 @@ type numberStyle struct {
 	either  *numeral  // an ambiguous cell that ReadOptions.Decimal must decide; nil: none
 }
 
-// numberLike detects how the observed cells of a column write numbers; cell i occurs counts[i]
-// times, once if counts is nil. ok requires that nine of ten cells are numbers, not all plain, four
-// of five of these share a unit, and the values vary. A unit among plain numbers is a slip and
-// gives not ok. If a cell is ambiguous (1,234) and o.Decimal is not set, either is that cell.
+// numberLike detects how a column writes numbers; cell i occurs counts[i] times, once if counts is
+// nil. ok requires that nine of ten cells are numbers, not all plain, four of five of these share a
+// unit, and the values vary. If a cell is ambiguous (1,234) and o.Decimal is not set, either is that cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
 	times := func(i int) int {
 		if counts == nil {
@@ -120,8 +116,7 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 	return s, s.texts > 0 && varies && !slip && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
 }
 
-// decide sets the decimal mark from the numerals of a column with a common unit, and reports
-// whether the numbers vary.
+// decide sets the decimal mark and reports whether the numbers vary.
 func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bool) {
 	var foreign, point, comma *numeral // cells with another unit, and unambiguous cells
 	for i := range found {
@@ -166,19 +161,17 @@ func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bo
 	return varies
 }
 
-// twoWays lists the settings that read an ambiguous cell, with their results.
 func (n *numeral) twoWays(flags string) string {
 	x, _ := n.value('.')
 	y, _ := n.value(',')
 	return fmt.Sprintf("%[1]sReadOptions.Decimal . reads %[2]s, %[1]sReadOptions.Decimal , reads %[3]s", flags, format.Number(x), format.Number(y))
 }
 
-// styleError is the fault of a cell in a styled column, with advice.
 type styleError struct{ problem, advice string }
 
 func (e *styleError) Error() string { return e.problem }
 
-// number reads a cell; digits is its number with points and commas only.
+// digits is the cell's number with points and commas only.
 func (s *numberStyle) number(cell string) (x float64, digits string, err error) {
 	if bare := strings.TrimSuffix(strings.TrimPrefix(cell, s.usual.before), s.usual.after); s.sure && len(bare)+len(s.usual.before)+len(s.usual.after) == len(cell) {
 		if x, ok := simpleNumber(bare, byte(s.decimal)); ok {
@@ -204,7 +197,6 @@ func (s *numberStyle) number(cell string) (x float64, digits string, err error) 
 	return x, n.digits, err
 }
 
-// text writes a number with the unit and decimal mark of the column, without thousands marks.
 func (s *numberStyle) text(x float64) string {
 	sign := ""
 	if x < 0 {
@@ -231,7 +223,6 @@ func (s *numberStyle) kind() string {
 	return "numbers with marks between thousands"
 }
 
-// leftOut returns why a column is left out, and the setting that reads it.
 func (s *numberStyle) leftOut(column string) string {
 	flag := "ReadOptions.Numbers " + shell.List([]string{column})
 	switch {
@@ -259,7 +250,7 @@ func (s *numberStyle) finding(column string) string {
 	return fmt.Sprintf("%s in %d of %d cells: %s; ReadOptions.Numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
 }
 
-// style returns how column j writes numbers if options declare its texts numbers; else nil.
+// style returns nil unless options declare the column's texts numbers.
 func (s *sheet) style(j int, o ReadOptions) *numberStyle {
 	if style := o.styles[s.header[j]]; style != nil || !slices.Contains(o.Numbers, s.header[j]) {
 		return style
@@ -268,7 +259,6 @@ func (s *sheet) style(j int, o ReadOptions) *numberStyle {
 	return &style
 }
 
-// styled returns o with the styles of the sheet's columns.
 func (s *sheet) styled(o ReadOptions) ReadOptions {
 	styles := map[string]*numberStyle{}
 	for j, name := range s.header {
@@ -280,8 +270,7 @@ func (s *sheet) styled(o ReadOptions) ReadOptions {
 	return o
 }
 
-// findStyles sets the styles of columns from the first rows, which next then returns again. Later
-// cells that do not fit are errors.
+// Later cells that do not fit the styles are errors.
 func (s *source) findStyles() error {
 	if len(s.options.Numbers) == 0 || s.options.styles != nil {
 		return nil
@@ -305,7 +294,6 @@ func (s *source) findStyles() error {
 	return nil
 }
 
-// styledColumn reads column k of a block, a column of styled numbers.
 func (s *source) styledColumn(t *Table, w written, b *format.Block, k int, style *numberStyle) error {
 	for i, text := range b.Cells[k].Text {
 		if text = strings.TrimSpace(text); s.options.missing(text) {

@@ -15,7 +15,6 @@ import (
 
 var pointFile, commaFile = dialect{',', '.'}, dialect{';', ','}
 
-// Cells of each column with their numbers.
 func TestNumbersInTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    dialect
@@ -58,7 +57,6 @@ func TestNumbersInTexts(t *testing.T) {
 	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; ReadOptions.Numbers w reads them`, s.finding("w"))
 }
 
-// Levels, codes, dates, ranges and texts are not numbers.
 func TestNoNumbersInTexts(t *testing.T) {
 	for _, cells := range [][]string{
 		{"1", "2.5"}, {"red", "blue"}, {"A12", "A13"}, {"2017-10-10", "2017-10-11"}, {"12:30", "12:31"}, {"3-4", "5-6"}, {"1/2", "3/4"},
@@ -70,7 +68,6 @@ func TestNoNumbersInTexts(t *testing.T) {
 	}
 }
 
-// An ambiguous column has a problem, and its cell an error.
 func TestNumbersInTextsProblems(t *testing.T) {
 	for _, c := range []struct {
 		in             dialect
@@ -99,8 +96,6 @@ func TestNumbersInTextsProblems(t *testing.T) {
 	}
 }
 
-// Every reader gives the numbers of styled texts; completing keeps the texts and writes draws in
-// the same style.
 func TestReadNumbersInTexts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")

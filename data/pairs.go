@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// PairCounts returns, for each pair of columns j < k in the order (0,1), (0,2), …, the number of
-// rows that have both.
+// PairCounts returns the number of rows that have both columns of each pair (0,1), (0,2), ….
 func (t *Table) PairCounts() (counts []int) {
 	switch {
 	case t.Sampled != nil && t.Sampled.Pairs != nil:
@@ -84,11 +83,9 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 	return pairs
 }
 
-// multiplied is the number of rows multiplied at a time.
 const multiplied = 512
 
-// PairSums returns Σ_i a_i x_ij x_ik and Σ_i a_i over the rows that have columns j and k, with a_i
-// the Weight of row i.
+// PairSums returns Σ_i a_i x_ij x_ik and Σ_i a_i over the rows that have both columns, a_i = Weight(i).
 func (t *Table) PairSums() *Pairs {
 	d := t.D
 	cross, number := newSymmetric(d), newSymmetric(d)

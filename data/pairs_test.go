@@ -25,7 +25,6 @@ func TestNeverTogether(t *testing.T) {
 	require.Empty(t, table.NeverTogether())
 }
 
-// Pair sums equal a plain loop, for complete and counted columns.
 func TestPairSums(t *testing.T) {
 	const n, d = 1300, 3 // more rows than one product takes
 	rng := stream.New(2)
@@ -63,7 +62,6 @@ func TestPairSums(t *testing.T) {
 	}
 }
 
-// Each column is visited once with its values, for any number of workers.
 func TestEachColumn(t *testing.T) {
 	table := &Table{N: 50, D: 9}
 	for k := range 50 * 9 {

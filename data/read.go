@@ -56,11 +56,8 @@ func (o ReadOptions) missing(cell string) bool {
 
 // ReadFile reads a table from a file; the path "-" is the standard input. It detects the format
 // from the first bytes: an imported format of package format, or text (ParseCSV), plain or
-// compressed by gzip or Zstandard.
-//
-// Typed files are read as text: a null is an empty cell, a number its shortest decimal, true and
-// false are 1 and 0. The rules and errors of ParseCSV apply; in files without lines, errors count
-// rows from 1 below the names.
+// compressed by gzip or Zstandard. Typed files follow the rules of ParseCSV: a null is an empty
+// cell, true and false are 1 and 0.
 func ReadFile(path string, o ReadOptions) (*Table, error) {
 	s, err := openSource(path, o, true)
 	if err != nil {
@@ -85,11 +82,8 @@ func ReadCSV(path string, o ReadOptions) (*Table, error) {
 }
 
 // ParseCSV reads a table from UTF-8 text; name appears in messages. The first line names the
-// columns, each further line is a row. Blank lines and space around cells are ignored. Numbers are
-// decimal. Rows without a value in the chosen columns are left out and counted in Dropped.
-//
-// It fails on cells that are not numbers, and where NewTable fails. Errors name file, line, column
-// and cell and say what to do.
+// columns. Blank lines and space around cells are ignored. Rows without a value in the chosen
+// columns are counted in Dropped. It fails on cells that are not numbers, and where NewTable fails.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	in := &input{path: name, name: name, Reader: bufio.NewReaderSize(r, 1<<16)}
 	s, err := in.text(o)
@@ -99,16 +93,12 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	return s.table()
 }
 
-// Blocks reads a table in blocks of rows, in file order; each block is a Table of the same columns
-// with its own memory. It follows the rules of ReadFile, except that a column may be constant or
-// empty. Rows without a value are left out and counted in the block's Dropped, so a block may be
-// empty.
+// Blocks reads a table in blocks of rows, in file order, each a Table with its own memory. It
+// follows the rules of ReadFile, but columns may be constant or empty, and blocks may be empty.
+// Block boundaries depend on the file alone. An error ends the sequence.
 //
-// With o.Coded the first rows determine the kinds of columns. Nominal columns are left out; a later
-// text that is not a level of its column is an error. Kinds are not detected on pipes.
-//
-// Block boundaries depend on the file alone. Pipes are read as rows arrive. An error ends the
-// sequence; the file is closed when the loop ends.
+// With o.Coded the first rows determine the kinds of columns, nominal columns are left out, and a
+// later text that is not a level of its column is an error. Kinds are not detected on pipes.
 //
 //	for block, err := range data.Blocks("readings.csv", data.ReadOptions{Columns: names}) {
 //		if err != nil {
@@ -142,7 +132,6 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 	}
 }
 
-// source is an open file of rows, of any format.
 type source struct {
 	*sheet // header without rows
 	in     *input
@@ -229,8 +218,6 @@ func (s *source) begin(o ReadOptions) (err error) {
 
 func (s *source) Close() error { return cmp.Or(s.reader.Close(), s.in.Close()) }
 
-// guarded runs a library's code on the file; errors and panics become messages about the file in
-// plain words.
 func (s *source) guarded(do func() error) error {
 	err := panics.Caught(do)
 	var panicked *panics.Error
@@ -273,8 +260,7 @@ func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
 	return b, err
 }
 
-// each applies of to each block in parallel and visits the results in file order. It fails if there
-// are no rows.
+// each applies of to each block in parallel and visits the results in file order.
 func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T, error), visit func(made T, taken int64) error) error {
 	type block struct {
 		made        T
@@ -342,14 +328,12 @@ func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T,
 	return err
 }
 
-// readBlock is a block of a file as a table, with the texts and notes of its cells.
 type readBlock struct {
 	table   *Table
 	written written
 	found   []*texts // by column; nil for columns of numbers
 }
 
-// tables visits the blocks of the chosen columns as tables.
 func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	all := make(written, len(s.names))
 	err := each(s, s.chosen, false, s.numbers, func(b readBlock, taken int64) error {
@@ -363,7 +347,6 @@ func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	return err
 }
 
-// choose sets the columns to read.
 func (s *source) choose() (err error) {
 	if err := s.known(); err != nil {
 		return err
@@ -380,7 +363,6 @@ func (s *source) choose() (err error) {
 	return s.findStyles()
 }
 
-// known fails if options give kinds of columns that the file does not have.
 func (s *source) known() error {
 	if _, err := choose(s.header, s.options.Nominal); err != nil {
 		return fmt.Errorf("%s: nominal columns: %w", s.at(s.top), err)
@@ -443,8 +425,7 @@ func (s *source) coded() bool {
 	return s.options.Coded || len(s.options.Kinds) > 0 || len(s.options.Nominal) > 0
 }
 
-// grow appends a block to the table of a file. It reserves the estimated number of rows if the file
-// size is known, and at least a quarter more than there are.
+// grow reserves the estimated number of rows, or at least a quarter more.
 func grow(t, b *Table, s *source, taken int64) error {
 	t.N += b.N
 	t.Dropped += b.Dropped
@@ -481,7 +462,6 @@ func grow(t, b *Table, s *source, taken int64) error {
 	return nil
 }
 
-// numbers returns the chosen columns of a block, without rows that have no value.
 func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	d, n := len(s.chosen), len(b.Rows)
 	t, w := blank(s.names, n), make(written, d)
@@ -501,7 +481,6 @@ func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	return r, nil
 }
 
-// readColumn reads the cells of column k of a block into t, as numbers or as texts.
 func (s *source) readColumn(t *Table, w written, b *format.Block, k int) (*texts, error) {
 	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
 	if !plain && s.options.declared(s.names[k]).hasLevels() {
@@ -540,8 +519,7 @@ func (s *source) faulty(b *format.Block, i, k int, why error) error {
 	return part.cellError(i, k, why, part.columnAdvice(s.options, i, k, why))
 }
 
-// notNumbers reads column k of a block again after a cell that is not a number: as texts, or as
-// dates if options make them a number.
+// notNumbers reads column k again after a cell that is not a number: as texts, or as dates.
 func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (found *texts, err error) {
 	declared := s.options.declared(s.names[k])
 	timed, dates := false, false
@@ -557,8 +535,7 @@ func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (fou
 	return found, nil
 }
 
-// cell returns the number in row i, if observed; text is the cell if it is text or an error must
-// quote it.
+// text is the cell if it is text or an error must quote it.
 func (s *source) cell(c format.Cells, i int) (x float64, seen bool, text string, err error) {
 	if c.Text == nil {
 		x = c.Numbers[i]
@@ -617,7 +594,6 @@ func number(cell string) (float64, error) {
 	return x, nil
 }
 
-// Powers of ten that float64 holds exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
 // simpleNumber parses numbers of at most 15 digits, in a third of strconv's time. Digits and power

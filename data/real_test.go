@@ -10,7 +10,6 @@ import (
 	"missingscore/data"
 )
 
-// real is the path of an external table.
 func real(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("MISSINGSCORE_DATA")
@@ -29,7 +28,6 @@ func TestAirquality(t *testing.T) {
 	require.Equal(t, original, table)
 }
 
-// Rows, columns and missing cells of real tables.
 func TestRealTables(t *testing.T) {
 	for name, want := range map[string][3]int{
 		"yeast_brem2005_missing106.csv": {112, 106, 92},

@@ -11,9 +11,8 @@ import (
 	"missingscore/data/format"
 )
 
-// RowFile reads a table's file by blocks of rows in any order, and holds only where blocks begin.
-// Block k starts at row k·BlockRows, counting nonblank rows below the header from 0. It follows the
-// rules of Blocks. It is safe for concurrent use.
+// RowFile reads a table's file by blocks of rows in any order. Block k starts at nonblank row
+// k·BlockRows. It follows the rules of Blocks. It is safe for concurrent use.
 type RowFile struct {
 	Path      string
 	Names     []string
@@ -36,8 +35,6 @@ const (
 	mostBlockRows = 1 << 16
 )
 
-// rowsOfBlock returns the number of rows in a block of d columns: the largest power of two with at
-// most blockCells cells, at most mostBlockRows.
 func rowsOfBlock(d int) int {
 	rows := 1
 	for 2*rows <= mostBlockRows && 2*rows*d <= blockCells {
@@ -46,10 +43,9 @@ func rowsOfBlock(d int) int {
 	return rows
 }
 
-// OpenRows indexes the blocks of a file. blockRows is the number of rows in a block; 0 gives blocks
-// of up to a quarter of a million cells. It fails with a *SequentialError if the file has no random
-// access: the standard input, pipes, compressed text, Excel workbooks and Arrow streams. o.Progress
-// reports this indexing of text files only.
+// OpenRows indexes the blocks of a file; blockRows = 0 gives blocks of up to a quarter of a million
+// cells. It fails with a *SequentialError for the standard input, pipes, compressed text, Excel
+// workbooks and Arrow streams.
 func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	if path == Stdin {
 		return nil, &SequentialError{"standard input", "write it to a file first"}
@@ -112,7 +108,6 @@ func (e *SequentialError) Error() string {
 	return fmt.Sprintf("%s: mini-batches from a file need random access: %s", e.Path, e.Why)
 }
 
-// take returns a reader for one call.
 func (r *RowFile) take() (*source, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,8 +186,8 @@ func (r *RowFile) Block(k int) (*Table, error) {
 // Size is the size of the file in bytes.
 func (r *RowFile) Size() int64 { return r.begun.Size() }
 
-// Refusal returns the first fault of a column with its remedy, or an ambiguity of the cells that
-// the user must decide; nil if the file is sound. All blocks must have been read.
+// Refusal returns the first fault of a column or an ambiguity of the cells that the user must
+// decide. All blocks must have been read.
 func (r *RowFile) Refusal(columns []ColumnSums) error {
 	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// blocksOf cuts the rows of Blocks every rows rows of the file, not counting blank ones.
+// blocksOf counts nonblank rows of the file.
 func blocksOf(t *testing.T, path string, o ReadOptions, rows int, droppedAt map[int]bool) (cut []*Table) {
 	t.Helper()
 	i := 0
@@ -38,7 +38,6 @@ func blocksOf(t *testing.T, path string, o ReadOptions, rows int, droppedAt map[
 	return cut
 }
 
-// writeGroups writes a Parquet file with row groups of size rows and small pages.
 func writeGroups(t *testing.T, path string, rows [][]string, size int) {
 	t.Helper()
 	type row struct {
@@ -77,7 +76,6 @@ func writeGroups(t *testing.T, path string, rows [][]string, size int) {
 	require.NoError(t, file.Close())
 }
 
-// Blocks read in any order equal blocks read in sequence, for every format and internal block size.
 func TestRowFile(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(9000)
@@ -138,7 +136,6 @@ func TestRowFile(t *testing.T) {
 	}
 }
 
-// Files without random access and changed files are refused with advice.
 func TestRowFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(100)

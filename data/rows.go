@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Rows copies the given rows in order, with repetition allowed. It fails if a row does not exist,
-// and where NewTable fails.
+// Rows copies the given rows in order, with repetition allowed.
 func (t *Table) Rows(rows []int) (*Table, error) {
 	for _, i := range rows {
 		if i < 0 || i >= t.N {
@@ -25,8 +24,7 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 // First copies the first rows, at most rows. The result may have columns without values.
 func First(t *Table, rows int) *Table { return only(t, t.AllRows()[:min(rows, t.N)]) }
 
-// Stack appends the rows of below to those of t, with kinds, levels and blocks of t. The result has
-// no file lines. It fails if the columns or their order differ.
+// Stack appends the rows of below to those of t. It fails if the columns or their order differ.
 func Stack(t, below *Table) (*Table, error) {
 	if !slices.Equal(t.Names, below.Names) {
 		return nil, fmt.Errorf("tables of the columns %s and %s cannot be stacked", listing(t.Names), listing(below.Names))
@@ -53,8 +51,8 @@ func (t *Table) AppendRow(of *Table, i int) {
 	t.N++
 }
 
-// CompleteRows keeps the rows without a missing cell. It does not count the others in Dropped. It
-// fails if fewer than two rows are left or a column becomes constant.
+// CompleteRows keeps the rows without a missing cell. It fails if fewer than two rows are left or a
+// column becomes constant.
 func (t *Table) CompleteRows() (*Table, error) {
 	var rows []int
 	for i := range t.N {
@@ -90,11 +88,9 @@ func only(t *Table, rows []int) *Table {
 	return kept
 }
 
-// HideMCAR hides each observed cell with probability p, independently of everything (missing
-// completely at random). Hidden cells hold 0; rows without any value stay.
-//
-// It fails if p is outside [0, 1) or rng is nil, if fewer than two rows keep a value, and with a
-// *ColumnError if a column has no value left or becomes constant.
+// HideMCAR hides each observed cell with probability p, independently (missing completely at
+// random). Hidden cells hold 0; rows without any value stay. It fails if p is outside [0, 1), if
+// fewer than two rows keep a value, and with a *ColumnError if a column becomes constant or empty.
 func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	if !(0 <= p && p < 1) {
 		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
@@ -115,8 +111,7 @@ func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	return hidden, nil
 }
 
-// Patterns groups the given rows by their observed cells. Groups are in the order of their first
-// rows.
+// Patterns groups the given rows by their observed cells, in order of first rows.
 func (t *Table) Patterns(rows []int) (groups [][]int) {
 	place, key := map[string]int{}, make([]byte, (t.D+7)/8)
 	for len(rows) > 0 {

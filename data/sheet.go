@@ -13,7 +13,6 @@ import (
 	"missingscore/internal/shell"
 )
 
-// sheet is a table's file as text, before cells are parsed.
 type sheet struct {
 	dialect
 	file   string
@@ -134,12 +133,11 @@ func (s *sheet) at(line int) string {
 	return fmt.Sprintf("%s:%d", s.file, line)
 }
 
-// cellError names the place and the text of cell (i, j), the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
 	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), printable.Cell(s.header[j]), printable.Cell(s.rows[i][j]), problem, advice)
 }
 
-// columns returns the indices of the chosen columns, or of all, without excluded ones.
+// columns returns all columns if none are chosen, without excluded ones.
 func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	if _, err := choose(s.header, o.Numbers); err != nil {
 		return nil, fmt.Errorf("%s: columns of numbers: %w", s.at(s.top), err)
@@ -159,8 +157,6 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
 }
 
-// without returns the chosen names without excluded ones. It fails if an excluded name is not among
-// all.
 func (o ReadOptions) without(chosen, all []string) ([]string, error) {
 	if _, err := choose(all, o.Exclude); err != nil {
 		return nil, fmt.Errorf("%w: it cannot be left out", err)
@@ -196,12 +192,10 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 	return all, s.named(s.header)
 }
 
-// rowNames reports whether the first column, without a name, holds row names.
 func (o ReadOptions) rowNames(header []string) bool {
 	return o.Coded && !o.Strict && len(o.Columns) == 0 && len(header) > 1 && header[0] == ""
 }
 
-// named fails if names of columns are not unique.
 func (s *sheet) named(names []string) error {
 	if err := CheckNames(names); err != nil {
 		return fmt.Errorf("%s: %w; correct the header, or choose columns with ReadOptions.Columns", s.at(s.top), err)
@@ -209,7 +203,7 @@ func (s *sheet) named(names []string) error {
 	return nil
 }
 
-// find returns the indices of named columns; each name must occur once in the header.
+// Each name must occur once in the header.
 func (s *sheet) find(names []string) ([]int, error) {
 	columns, err := choose(s.header, names)
 	if err != nil {
@@ -227,8 +221,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 	return columns, nil
 }
 
-// parse reads column j as a table of one column. On failure it returns the first faulty row and the
-// problem.
+// On failure parse returns the first faulty row and the problem.
 func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
 	column = blank(s.header[j:j+1], len(s.rows))
 	read := s.reading(j, o)
@@ -252,7 +245,6 @@ func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error)
 	return s.number
 }
 
-// listed is the maximum number of names in a message.
 const listed = 20
 
 func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
@@ -264,8 +256,7 @@ func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
 	return cells
 }
 
-// columnAdvice says what to do about cell (i, j), which is not a number, or about its whole column
-// if the column has no number at all.
+// columnAdvice says what to do about a cell that is not a number, or about a column without any.
 func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	cells := s.observed(j, o)
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }

@@ -17,9 +17,7 @@ type Scale struct{ Mean, Deviation []float64 }
 //
 //	Mean_j = Σ_i x_ij / n_j,   Deviation_j² = Σ_i (x_ij − Mean_j)² / n_j
 //
-// or the weighted sums. Score-matching objectives have units 1/x², so columns in different units
-// would otherwise get different weight. Missing cells hold 0. Columns with Cuts and counted rows
-// stay as they are.
+// or the weighted sums. Missing cells hold 0. Columns with Cuts and counted rows stay as they are.
 func Standardise(t *Table) (*Table, Scale) {
 	s := StandardScale(t)
 	return s.Standardised(t), s
@@ -47,8 +45,7 @@ func StandardScale(t *Table) Scale {
 	return s
 }
 
-// meanDeviation returns a column's weighted mean and standard deviation, computed in units of a
-// power of two near the largest size, so that squares do not overflow.
+// meanDeviation computes in units of a power of two, so that squares do not overflow.
 func meanDeviation(x, weights []float64) (mean, deviation float64) {
 	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
 	unit := math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
@@ -62,7 +59,6 @@ func meanDeviation(x, weights []float64) (mean, deviation float64) {
 	return mean * unit, math.Sqrt(max(meanSquare(y, weights)-rest*rest, 0)) * spread * unit
 }
 
-// meanSquare computes stat.MomentAbout(2, y, 0, weights) without math.Pow.
 func meanSquare(y, weights []float64) float64 {
 	sum := 0.0
 	for i, v := range y {
@@ -71,8 +67,7 @@ func meanSquare(y, weights []float64) float64 {
 	return sum / floats.Sum(weights)
 }
 
-// RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j
-// = 0, for models that are symmetric about 0.
+// RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j = 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
@@ -92,8 +87,7 @@ func RootMeanSquareScale(t *Table, size float64) Scale {
 	return s
 }
 
-// Standardised returns the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells
-// hold 0. Counted rows are standardised already.
+// Standardised returns z_j = (x_j − Mean_j) / Deviation_j, 0 in missing cells.
 func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
@@ -103,15 +97,14 @@ func (s Scale) Standardised(t *Table) *Table {
 	return z
 }
 
-// Restore returns standardised columns in the units of the scale, x_j = Mean_j + Deviation_j z_j.
+// Restore returns x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {
 	x := like(t, make([]float64, len(t.Values)))
 	s.restore(x, t)
 	return x
 }
 
-// InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding, with
-// 0 in missing cells.
+// InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding.
 func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}
@@ -130,7 +123,7 @@ func (s Scale) restore(x, z *Table) {
 }
 
 // Precision returns the precision (d, d) of standardised columns in the table's units, P_jk /
-// (Deviation_j Deviation_k). It panics with mat.ErrShape if the size of p differs from d.
+// (Deviation_j Deviation_k).
 func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 	d := len(s.Deviation)
 	if p.SymmetricDim() != d {
@@ -157,23 +150,19 @@ func (s Scale) PrecisionInPlace(p *mat.SymDense) {
 	}
 }
 
-// Location returns the mean (d) of standardised columns in the table's units, Mean_j + Deviation_j
-// μ_j. It panics if the length of mu differs from d.
+// Location returns the mean (d) of standardised columns in the table's units, Mean_j + Deviation_j μ_j.
 func (s Scale) Location(mu []float64) []float64 {
 	location := floats.MulTo(make([]float64, len(mu)), s.Deviation, mu)
 	floats.Add(location, s.Mean)
 	return location
 }
 
-// like returns a table of the same columns, rows and missing cells with these values.
 func like(t *Table, values []float64) *Table {
 	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
 		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
 		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 
-// mapTo writes f(column, value) of each observed value to another table, which may share the
-// values.
 func mapTo(t, to *Table, f func(j int, x float64) float64) {
 	for i := range t.N {
 		for j := range t.D {

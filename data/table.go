@@ -32,25 +32,22 @@ type Table struct {
 	Counted  *Counted  // if the rows represent moments of others; else nil
 	Sampled  *Sampled  // if the rows are a sample of a file; else nil
 
-	// Nones gives, by the name of a column of levels, the number of cells "None" that were read as
-	// missing by DefaultNA. nil if there are none.
+	// Nones counts, by column of levels, cells "None" that DefaultNA made missing.
 	Nones map[string]int
 
-	// Kinds and Levels are by column; nil: all columns are numbers. Levels[j] lists the level names
-	// of column j as in the file; an observed cell holds its index, from 0. nil for a column of
-	// numbers.
+	// Levels[j] lists the level names of column j; an observed cell holds its index, from 0. nil
+	// for numbers; both nil if all columns are numbers.
 	Kinds  []Kind
 	Levels [][]string
 
 	// LeftOut lists the columns of the file that cannot be used.
 	LeftOut []Column
 
-	// Blocks group the columns of a table with nominal columns as utilities (trainers.Prepare);
-	// nil: every column is its own.
+	// Blocks group the utilities of nominal columns (trainers.Prepare); nil: every column is its own.
 	Blocks []Block
 
-	// Cuts are, for an ordered column, increasing thresholds of a latent standard normal: an
-	// observed cell is the index of its interval. nil for other columns, and nil if there are none.
+	// Cuts are increasing thresholds of a latent standard normal: an observed cell of an ordered
+	// column is the index of its interval. nil for other columns, and nil if there are none.
 	Cuts [][]float64
 }
 
@@ -60,11 +57,9 @@ type ColumnError struct{ Column, Problem string }
 func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Column, e.Problem) }
 
 // NewTable makes a table of values and observed, (n, d) row-major, without copying. A nil observed
-// means that every cell is observed.
-//
-// It fails if names are empty, equal or hold control characters; if fewer than two rows have a
-// value; if an observed cell is not finite or beyond 1e150; and, with a *ColumnError, if a column
-// has no value or is constant. Rows without any value stay.
+// means that every cell is observed. It fails if names are empty, equal or hold control characters;
+// if fewer than two rows have a value; if an observed cell is not finite or beyond 1e150; and, with
+// a *ColumnError, if a column has no value or is constant.
 func NewTable(names []string, values []float64, observed []bool) (*Table, error) {
 	if err := CheckNames(names); err != nil {
 		return nil, err
@@ -86,9 +81,8 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 	return t, nil
 }
 
-// CheckTable checks a table, such as a literal, before a fit. It fails if t is nil, lengths of
-// slices disagree, an observed cell is not finite or beyond 1e150, or, with a *ColumnError, a
-// column has no value. Counted and sampled tables have no cells to check.
+// CheckTable checks a literal table: lengths of slices, observed cells not finite or beyond 1e150,
+// and, with a *ColumnError, columns without a value.
 func CheckTable(t *Table) error {
 	switch {
 	case t == nil:
@@ -153,8 +147,7 @@ func (t *Table) Complete() bool {
 	return !slices.Contains(t.Observed, false)
 }
 
-// Select copies the named columns in order. It keeps every row, including rows without a value in
-// these columns. It fails if a name is unknown or repeated.
+// Select copies the named columns in order, with all rows. It fails if a name is unknown or repeated.
 func (t *Table) Select(names []string) (*Table, error) {
 	if t.Counted != nil {
 		return nil, errors.New("the rows represent moments: select columns of the moments")
@@ -188,7 +181,6 @@ func blank(names []string, n int) *Table {
 	return &Table{Names: names, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
 }
 
-// emptied returns a table of the same rows without values.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
 	e.Dropped, e.Lines, e.Weights, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Nones, t.LeftOut
@@ -251,7 +243,6 @@ func (t *Table) AppendColumn(dst []float64, j int) []float64 {
 	return appendColumn(dst, t, j, 0, t.N)
 }
 
-// appendColumn appends the observed values of column j in rows [first, last).
 func appendColumn(dst []float64, t *Table, j, first, last int) []float64 {
 	for k := first*t.D + j; k < last*t.D; k += t.D {
 		if t.Observed[k] {
@@ -302,7 +293,6 @@ func check(t *Table) error {
 	return nil
 }
 
-// acceptable fails if a table from a file has too few rows or a constant column.
 func acceptable(t *Table, file string) error {
 	if err := checkRows(t.N); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -310,7 +300,6 @@ func acceptable(t *Table, file string) error {
 	return refusal(file, t.Names, columnRanges(t))
 }
 
-// refusal returns the first fault of a column in a table from a file, with its remedy.
 func refusal(file string, names []string, columns []ColumnSums) error {
 	for j, sums := range columns {
 		if err := sums.Fault(names[j]); err != nil {
@@ -366,8 +355,7 @@ func choose(names, wanted []string) ([]int, error) {
 	return columns, nil
 }
 
-// Counted says that the rows represent moments of other rows (data/moments). Values are
-// standardised.
+// Counted says that the rows represent standardised moments of other rows (data/moments).
 type Counted struct {
 	Rows      int       // number of rows represented
 	Counts    []float64 // (N) multiplicity of each row
@@ -383,8 +371,8 @@ type Pairs struct {
 	Number []float64
 }
 
-// Sampled says that the rows are a sample of a file, and summarises the whole file. Such a table
-// serves checks, never estimates.
+// Sampled says that the rows are a sample of a file, and summarises the file. It serves checks,
+// never estimates.
 type Sampled struct {
 	Rows     int    // of the file that have a value
 	Gaps     int    // of these, with a missing cell
@@ -393,8 +381,7 @@ type Sampled struct {
 	Checksum string // of their observed cells
 }
 
-// RowCount is the number of rows that the table represents: N if it is neither counted nor a
-// sample.
+// RowCount is the number of rows that the table represents.
 func (t *Table) RowCount() int {
 	switch {
 	case t.Counted != nil:

@@ -83,7 +83,6 @@ func TestSelect(t *testing.T) {
 	assert.EqualError(t, err, `a table needs at least one column`)
 }
 
-// anyTable draws a valid table with missing cells, which hold NaN.
 func anyTable(rt *rapid.T) *data.Table {
 	n, d := rapid.IntRange(2, 8).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d")
 	names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zα-ω][a-z ,;"'.]{0,5}[a-z]`), d, d, rapid.ID).Draw(rt, "names")
@@ -104,7 +103,6 @@ func anyTable(rt *rapid.T) *data.Table {
 	return table
 }
 
-// sameCells compares observed cells and missing marks.
 func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	require.Equal(t, want.Names, got.Names)
 	require.Equal(t, want.Observed, got.Observed)
@@ -115,14 +113,12 @@ func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	}
 }
 
-// Names with a comma or a quotation mark are quoted as flags need them.
 func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
 	table := &data.Table{Names: []string{"dose, mg", "b"}, N: 1, D: 2, Values: []float64{1, 2}, Observed: []bool{true, true}}
 	_, err := table.Select([]string{"dose"})
 	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
 }
 
-// CheckTable names the cell or column of an invalid literal.
 func TestCheckTable(t *testing.T) {
 	literal := func(change func(*data.Table)) *data.Table {
 		l := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}

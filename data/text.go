@@ -34,7 +34,6 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// textFile is delimited text with a header; it implements format.Seeker.
 type textFile struct {
 	dialect
 	in     *input
@@ -93,11 +92,9 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 	return t, nil
 }
 
-// errStop ends a reading early.
 var errStop = errors.New("no more is wanted")
 
-// records visits the rows of a text that begins at line first. ends is the offset behind a row. No
-// other code splits text into cells.
+// records visits the rows of a text that begins at line first. ends is the offset behind a row.
 func (t *textFile) records(text []byte, first int, visit func(cells []string, line int, ends int64) error) error {
 	if len(text) > 2*blockBytes { // a row may be as long
 		cells := bytes.Count(text, []byte(string(t.comma)))
@@ -133,7 +130,6 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 	}
 }
 
-// fill reads whole rows, beginning at line first. It sets ended after the last.
 func (t *textFile) fill() (text []byte, first int, err error) {
 	first = t.line + 1
 	text = t.left
@@ -183,8 +179,7 @@ func (t *textFile) valid(text []byte, first int) error {
 	return refuse("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", t.in.name, first+bytes.Count(text[:at], []byte{'\n'}))
 }
 
-// lastRow returns the end of the last complete row, 0 if there is none. Line ends inside quotation
-// marks end no row.
+// lastRow returns the end of the last complete row. Line ends inside quotation marks end no row.
 func lastRow(text []byte) int {
 	if bytes.IndexByte(text, '"') < 0 {
 		return bytes.LastIndexByte(text, '\n') + 1
@@ -247,7 +242,6 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 	}}, nil
 }
 
-// otherSeparator returns a separator that both lines hold, if the header came out as one cell.
 func otherSeparator(header, row []string) (rune, bool) {
 	for _, sep := range []rune{';', '\t', '|', ',', ' '} {
 		if len(header) == 1 && strings.ContainsRune(header[0], sep) && strings.ContainsRune(strings.Join(row, ""), sep) {
@@ -257,7 +251,6 @@ func otherSeparator(header, row []string) (rune, bool) {
 	return 0, false
 }
 
-// textIndex stores where every row k·every begins.
 type textIndex struct {
 	every  int
 	starts []int64
@@ -309,7 +302,6 @@ func refuse(what string, args ...any) error {
 	return &format.Error{Text: err.Error(), Cause: errors.Unwrap(err)}
 }
 
-// readError describes in plain words why a file cannot be read.
 func readError(err error, file string) error {
 	var ready *format.Error
 	var full *memory.Error

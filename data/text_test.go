@@ -17,7 +17,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// endless repeats a byte, with or without limit.
 type endless struct {
 	b    byte
 	left int
@@ -38,7 +37,6 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Endless input is refused during reading, with bounded memory.
 func TestReadingIsBounded(t *testing.T) {
 	read := func(r io.Reader) error {
 		_, err := data.ParseCSV(r, "t.csv", data.ReadOptions{})
@@ -52,8 +50,7 @@ func TestReadingIsBounded(t *testing.T) {
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
 }
 
-// A table of many short rows needs much more memory than its text, and is refused before that is
-// allocated.
+// Many short rows need much more memory than their text.
 func TestRowsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv.gz")
 	f, err := os.Create(path)
@@ -76,7 +73,6 @@ func TestRowsAreBounded(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200e6))
 }
 
-// Characters split between two reads stay whole.
 func TestTextInParts(t *testing.T) {
 	text := "\ufeffα,β,𝒳\n1,2,3\n4,5,6\n"
 	for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {

@@ -10,8 +10,7 @@ import (
 
 // Weighted returns the table with sampling weights: every mean over rows becomes Σ w_i x_i / Σ w_i
 // (docs/theory/weights.md). Rows of weight 0 are left out; equal weights count as none. It fails if
-// len(weights) differs from N, if a weight is negative or not finite, and where NewTable fails for
-// the remaining rows.
+// a weight is negative or not finite, and where NewTable fails for the remaining rows.
 func (t *Table) Weighted(weights []float64) (*Table, error) {
 	if t.Counted != nil {
 		return nil, errors.New("rows that represent moments cannot have weights")
@@ -38,7 +37,7 @@ func (t *Table) Weighted(weights []float64) (*Table, error) {
 	return kept, nil
 }
 
-// weigh sets weights scaled to mean 1; nil if all are equal.
+// Weights have mean 1; nil if all are equal.
 func weigh(t *Table, weights []float64) {
 	most := slices.Max(weights)
 	if most == slices.Min(weights) {
@@ -62,11 +61,7 @@ func (t *Table) Weight(i int) float64 {
 	return t.Count(i)
 }
 
-// EffectiveRows is the effective sample size (Kish 1965),
-//
-//	n_eff = (Σ w_i)² / Σ w_i²,
-//
-// or RowCount without weights.
+// EffectiveRows is the effective sample size (Kish 1965), (Σ w_i)² / Σ w_i²; RowCount without weights.
 func (t *Table) EffectiveRows() float64 {
 	if t.Weights == nil {
 		return float64(t.RowCount())
@@ -78,8 +73,7 @@ func (t *Table) EffectiveRows() float64 {
 	return float64(t.N) * float64(t.N) / squares
 }
 
-// ColumnWeights returns the weights of the observed cells of column j, in the order of Column; nil
-// without weights.
+// ColumnWeights returns the weights of Column(j); nil without weights.
 func (t *Table) ColumnWeights(j int) (weights []float64) {
 	if t.Weights == nil {
 		return nil
@@ -97,9 +91,9 @@ type WeightsError struct{ Problem string }
 
 func (e *WeightsError) Error() string { return e.Problem }
 
-// ReadWeighted reads a table as ReadFile does, with sampling weights (Weighted) from column, which
-// must not be among the columns read. It fails with the place of a weight that is missing, negative
-// or not a number, and with a *WeightsError if the column cannot hold weights.
+// ReadWeighted reads a table as ReadFile does, with sampling weights from column, which must not be
+// among the columns read. It fails at a weight that is missing, negative or not a number, and with
+// a *WeightsError if the column cannot hold weights.
 func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if slices.Contains(o.Columns, column) {
 		return nil, &WeightsError{fmt.Sprintf("%q is the column of weights and cannot be a column of the model: leave it out", column)}

@@ -11,7 +11,6 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// weighing writes a table to a file.
 func weighing(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -19,8 +18,7 @@ func weighing(t *testing.T, name, text string) string {
 	return path
 }
 
-// The weights column is not a column of the table; rows of weight 0 and rows without a value are
-// left out.
+// Rows of weight 0 and rows without a value are left out.
 func TestReadWeighted(t *testing.T) {
 	path := weighing(t, "w.csv", "a,w,b\n1,2,3\n2,0,5\n,1,\n4,4,NA\n5,6,1\n")
 	for _, o := range []data.ReadOptions{{}, {Columns: []string{"a", "b"}}, {Exclude: []string{"w"}}} {

@@ -16,15 +16,12 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Put writes the output of fill to path atomically: immediately, or later together with other
-// files.
+// Put writes the output of fill to path atomically, immediately or together with other files.
 type Put = func(path string, fill func(io.Writer) error) error
 
-// textEndings are the endings of text files.
 var textEndings = []string{".csv", ".tsv", ".txt"}
 
-// WriteFormat returns the ending for a table in the format of file like, or ".csv" if that format
-// has no own ending.
+// WriteFormat returns the ending for a table like this file, ".csv" if the format has no own ending.
 func WriteFormat(like string) string {
 	if f := format.ByName(like); f != nil {
 		return f.Endings[0]
@@ -32,9 +29,8 @@ func WriteFormat(like string) string {
 	return ".csv"
 }
 
-// formatOf returns the format to write, nil for text, by the ending of the path: .csv, .tsv, .txt
-// or that of a format, with .gz or .zst for compression. Other endings take the format and
-// separator of like, text if like is nil.
+// formatOf returns the format to write, nil for text, by the ending of the path. Other endings take
+// the format and separator of like, text if like is nil.
 func formatOf(path string, like *sheet) (f *format.Format, comma rune) {
 	f, comma = format.ByName(path), ','
 	if like != nil && like.format == nil {
@@ -59,8 +55,8 @@ func WriteCSV(path string, t *Table) error {
 	return atomicfile.Write(path, compressing(path, func(to io.Writer) error { return EncodeCSV(to, t) }))
 }
 
-// EncodeCSV writes a table as text. Missing cells are empty, numbers have the shortest text that
-// reads back equal. Rows without any value are written too, though a reader drops them.
+// EncodeCSV writes a table as text. Missing cells are empty. Rows without any value are written
+// too, though a reader drops them.
 func EncodeCSV(to io.Writer, t *Table) error {
 	return writeText(to, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
@@ -79,7 +75,6 @@ func EncodeCSV(to io.Writer, t *Table) error {
 	})
 }
 
-// writeRows writes a file atomically.
 func writeRows(put Put, path string, like *sheet, columns []format.Column, fill func(write func([]string) error) error) error {
 	f, comma := formatOf(path, like)
 	names := make([]string, len(columns))
@@ -123,7 +118,6 @@ func writeText(to io.Writer, names []string, comma rune, fill func(write func([]
 	return out.Error()
 }
 
-// compressing wraps fill in compression if the file's name asks for it.
 func compressing(path string, fill func(io.Writer) error) func(io.Writer) error {
 	return func(to io.Writer) (err error) {
 		var z io.WriteCloser

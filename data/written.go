@@ -8,11 +8,9 @@ import (
 	"missingscore/internal/shell"
 )
 
-// written tells, by column, how cells are written.
 type written []grouped
 
-// grouped tells whether every number of a column has a mark with three digits behind it or is a
-// whole number below 1000.
+// grouped tells whether all numbers have three digits after a mark or are whole below 1000.
 type grouped struct {
 	no       bool   // a cell contradicts
 	hundreds bool   // a whole number from 100 to 999 occurs
@@ -50,7 +48,6 @@ func (w written) add(o written) {
 	}
 }
 
-// ask returns the first error of ambiguous.
 func (w written) ask(file string, names []string, o ReadOptions) error {
 	for k, name := range names {
 		if err := w.ambiguous(k, file, name, o); err != nil {
@@ -60,9 +57,7 @@ func (w written) ask(file string, names []string, o ReadOptions) error {
 	return nil
 }
 
-// ambiguous fails if the decimal marks of column k may be thousands marks: each has three digits
-// behind it and no 0 before it, and the other numbers are whole and below 1000. nil if options set
-// the decimal mark.
+// ambiguous fails if all decimal marks of column k may be thousands marks and none is set.
 func (w written) ambiguous(k int, file, name string, o ReadOptions) error {
 	if o.Decimal != 0 || len(w) == 0 {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every text reader reports an ambiguous thousands mark, point or comma.
 func TestPointsBetweenThousands(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	read := func(text string, o ReadOptions) error {

@@ -10,8 +10,8 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Activation is a smooth elementwise function. It and its derivatives are computed from z and its
-// gate: σ(z) = 1/(1+e⁻ᶻ) or tanh z. All are finite at least for |z| ≤ 800.
+// Activation is a smooth elementwise function, computed with its derivatives from z and its gate:
+// σ(z) = 1/(1+e⁻ᶻ) or tanh z. All are finite at least for |z| ≤ 800.
 type Activation struct {
 	Name string
 
@@ -19,14 +19,12 @@ type Activation struct {
 	single rules[float32]
 }
 
-// rules holds an activation for one number type.
 type rules[T Float] struct {
 	gate  Kernel[T]    // of z
 	order [4]Kernel[T] // of z and the gate: value and three derivatives
 }
 
-// Softplus is log(1 + eᶻ), with derivatives s = σ(z), s(1−s), s(1−s)(1−2s). It grows
-// like |z| at most.
+// Softplus is log(1 + eᶻ), with derivatives s = σ(z), s(1−s), s(1−s)(1−2s).
 var Softplus = &Activation{"softplus", softplusRules[float64](), softplusRules[float32]()}
 
 func softplusRules[T Float]() rules[T] {
@@ -52,8 +50,8 @@ func tanhRules[T Float](gate func(T) T) rules[T] {
 	}}
 }
 
-// SiLU is zσ(z), also called swish (Elfwing et al. 2018), with derivatives, p = s(1−s),
-// s + zp, p(2 + z(1−2s)), p(3(1−2s) + z(1−6p)). It grows like |z| at most.
+// SiLU is zσ(z) (Elfwing et al. 2018), with derivatives s + zp, p(2 + z(1−2s)), p(3(1−2s) +
+// z(1−6p)), p = s(1−s).
 var SiLU = &Activation{"silu", siluRules[float64](), siluRules[float32]()}
 
 func siluRules[T Float]() rules[T] {
@@ -68,7 +66,6 @@ func siluRules[T Float]() rules[T] {
 	}}
 }
 
-// Activations are the smooth activations by name.
 var Activations = map[string]*Activation{"softplus": Softplus, "tanh": Tanh, "silu": SiLU}
 
 // NewActivation looks an activation up in Activations.
@@ -80,8 +77,7 @@ func NewActivation(name string) (*Activation, error) {
 	return a, nil
 }
 
-// Activate applies an activation to each element of z. It has three derivatives, enough for
-// gradients of the score and of the diagonal.
+// Activate applies an activation to each element of z. It has three derivatives.
 func (b *Builder) Activate(a *Activation, z Node) Node {
 	r, c := shape(z)
 	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Constant: []bool{true}, Kernel: a.double.gate, Single: a.single.gate}, z)
@@ -116,7 +112,6 @@ func gated[T Float](f func(z, s T) T) Kernel[T] {
 	}
 }
 
-// sigmoid is σ(z) = 1/(1 + e⁻ᶻ).
 func sigmoid(z float64) float64 {
 	e := math.Exp(-math.Abs(z))
 	if z < 0 {

@@ -92,7 +92,6 @@ func (b *Builder) Sum(x Node) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.fill(g, r, c)} }}, x)
 }
 
-// fill repeats a scalar over a matrix.
 func (b *Builder) fill(x Node, rows, cols int) Node {
 	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols,
 		Kernel: fill[float64], Single: fill[float32],

@@ -15,16 +15,14 @@ import (
 	"missingscore/internal/simd"
 )
 
-// BLASVariable is the environment variable that chooses the library of matrix products: "gonum"
-// (pure Go), "openblas" (an error if it is missing), or a library's path. If unset, OpenBLAS is
-// used if found, else gonum.
+// BLASVariable is the environment variable for matrix products: "gonum" (pure Go), "openblas" (an
+// error if it is missing), or a library's path. If unset, OpenBLAS is used if found, else gonum.
 const BLASVariable = "MISSINGSCORE_BLAS"
 
-// Product computes c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides; ta and
-// tb transpose. Sizes must be positive. It is not safe for concurrent use.
+// Product computes c = op(a) op(b) with c (m, n) and inner size k, row-major; ta and tb transpose.
+// It is not safe for concurrent use.
 type Product[T Float] func(ta, tb bool, m, n, k int, a, b, c []T)
 
-// library makes matrix products. A product is not safe for concurrent use.
 type library struct {
 	name   string
 	double func() Product[float64]
@@ -55,15 +53,14 @@ var loadLibrary = sync.OnceValues(func() (library, error) {
 	return byGonum, fmt.Errorf("%s=%s: %w", BLASVariable, choice, err)
 })
 
-// BLAS names the library of matrix products and the instruction set of other loops. Equal results
-// to the byte need the same BLAS. It fails if the library in BLASVariable cannot be loaded.
+// BLAS names the library of matrix products and the instruction set of other loops, which results
+// depend on. It fails if the library in BLASVariable cannot be loaded.
 func BLAS() (string, error) {
 	found, err := loadLibrary()
 	return fmt.Sprintf("%s, loops with %s", found.name, simd.Instructions()), err
 }
 
-// openBLAS loads a BLAS at run time, without cgo, and limits OpenBLAS to one thread: more threads
-// do not speed up small products and change rounding.
+// openBLAS loads a BLAS without cgo, and limits OpenBLAS to one thread: more change rounding.
 func openBLAS(path string) (found library, err error) {
 	lib, err := openShared(path)
 	if err != nil { // the error text is per thread and may be lost
@@ -94,7 +91,7 @@ func openBLAS(path string) (found library, err error) {
 	return found, nil
 }
 
-// beside uses the library for large products, and own loops where these are faster.
+// beside uses own loops where these are faster.
 func beside[T Float](library Product[T], slow bool) Product[T] {
 	p := &simd.Product[T]{Dense: slow}
 	return func(ta, tb bool, m, n, k int, a, b, c []T) {
@@ -104,8 +101,7 @@ func beside[T Float](library Product[T], slow bool) Product[T] {
 	}
 }
 
-// fortran calls xGEMM by its Fortran interface, with all arguments as pointers. Fortran is
-// column-major, so it computes cᵀ = op(b)ᵀ op(a)ᵀ.
+// fortran calls xGEMM, with all arguments as pointers. Column-major, it computes cᵀ = op(b)ᵀ op(a)ᵀ.
 func fortran[T Float](gemm uintptr) Product[T] {
 	type arguments struct {
 		opA, opB               byte
@@ -150,7 +146,6 @@ func gonumSingle(ta, tb bool, m, n, k int, a, b, c []float32) {
 		blas32.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas32.General{Rows: m, Cols: n, Stride: n, Data: c})
 }
 
-// operand returns the memory layout of a (rows, cols) factor.
 func operand(transposed bool, rows, cols int) (op blas.Transpose, r, c int) {
 	if transposed {
 		return blas.Trans, cols, rows

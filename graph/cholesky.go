@@ -15,8 +15,8 @@ const leastFactored = 48
 // factors holds the library's LAPACK routines, 0 if missing.
 type factors struct{ potrf, potri uintptr }
 
-// Factor replaces the lower triangle of symmetric A (n, n), row-major with the given stride, by
-// that of L, A = LLᵀ. ok is false if A is not positive definite. It is safe for concurrent use.
+// Factor replaces the lower triangle of symmetric A (n, n), row-major, by that of L, A = LLᵀ. ok is
+// false if A is not positive definite. It is safe for concurrent use.
 func Factor(a []float64, n, stride int) (ok bool) {
 	if by := lapack(n); by.potrf != 0 {
 		ok = factor(by.potrf, a, n, stride)
@@ -29,7 +29,7 @@ func Factor(a []float64, n, stride int) (ok bool) {
 	return ok
 }
 
-// InvertFactor replaces the lower triangle of L (from Factor) by that of A⁻¹. ok is false if L is
+// InvertFactor replaces the lower triangle of L (Factor) by that of A⁻¹; ok is false if L is
 // singular.
 func InvertFactor(a []float64, n, stride int) (ok bool) {
 	if by := lapack(n); by.potri != 0 {
@@ -39,7 +39,6 @@ func InvertFactor(a []float64, n, stride int) (ok bool) {
 	return ok
 }
 
-// lapack returns the routines for a matrix of size n.
 func lapack(n int) factors {
 	if n < leastFactored {
 		return factors{}
@@ -48,8 +47,7 @@ func lapack(n int) factors {
 	return found.factors
 }
 
-// factor calls a routine by its Fortran interface (see fortran). In column-major order the lower
-// triangle is the upper one.
+// factor calls a routine (see fortran). In column-major order the lower triangle is the upper one.
 func factor(routine uintptr, a []float64, n, stride int) (ok bool) {
 	_ = a[(n-1)*stride+n-1]
 	s := &struct {

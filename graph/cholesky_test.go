@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Sizes below and above the library's threshold, with a stride: LLᵀ is A and the inverse is right.
-// Matrices that are not positive definite, or NaN, are refused.
+// Sizes below and above the library's threshold, with a stride.
 func TestFactors(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 47, 48, 49, 80} {
 		stride := n + 3
@@ -75,8 +74,7 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Weights below e⁻⁶⁰ of the largest (float64: e⁻⁶⁰⁰) are 0 and do not change the others; larger
-// ones are exact, and NaN stays NaN.
+// Weights below e⁻⁶⁰ of the largest (float64: e⁻⁶⁰⁰) are 0; larger ones are exact.
 func TestSmallWeightsAreZero(t *testing.T) {
 	for _, c := range []struct {
 		dtype graph.DType
@@ -100,8 +98,6 @@ func TestSmallWeightsAreZero(t *testing.T) {
 	}
 }
 
-// Both maps through parameters in all three places; values from truncnorm, whose
-// own test has them from outside.
 func TestTruncatedNormalOperations(t *testing.T) {
 	const n = 5
 	z, a, b := graph.NewParam("z", 1, n), graph.NewParam("a", 1, n), graph.NewParam("b", 1, n)

@@ -12,13 +12,12 @@ import (
 	"missingscore/internal/simd"
 )
 
-// tape is a compiled program.
 type tape interface {
 	run(again bool) error
 }
 
 // walk runs a graph's operations in topological order with preallocated buffers. Results equal
-// those of Gorgonia's machine to the bit (tested), without its goroutines and allocations.
+// Gorgonia's machine's to the bit.
 type walk[T Float] struct {
 	steps []step[T]
 	in    []copied[T] // inputs and parameters of another number type
@@ -33,7 +32,6 @@ type step[T Float] struct {
 	frozen bool // depends on constants and untrained parameters only
 }
 
-// copied is a buffer and its float64 source outside the program.
 type copied[T Float] struct {
 	inside  []T
 	outside []float64
@@ -68,8 +66,7 @@ func (w *walk[T]) run(again bool) (err error) {
 	return nil
 }
 
-// take hands the caller the input buffer and stops copying into it. An input that no operation uses
-// gets a fresh buffer.
+// take hands the caller the input buffer and stops copying into it.
 func (w *walk[T]) take(outside []float64) []T {
 	i := slices.IndexFunc(w.in, func(c copied[T]) bool { return &c.outside[0] == &outside[0] })
 	if i < 0 {
@@ -80,8 +77,7 @@ func (w *walk[T]) take(outside []float64) []T {
 	return inside
 }
 
-// compile orders the operations of the roots and assigns buffers. results are the roots' values
-// after a run: []float64, or for bare roots the program's own []T.
+// results are the roots' values after a run: []float64, or for bare roots the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
 	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: b.frozen(), made: map[Node]*operation[T]{}}
 	for _, n := range roots {
@@ -115,7 +111,6 @@ type compiler[T Float] struct {
 	made   map[Node]*operation[T] // by result node
 }
 
-// operation is a step without buffers.
 type operation[T Float] struct {
 	node   Node
 	kernel Kernel[T]
@@ -156,7 +151,6 @@ func (c *compiler[T]) place() {
 	}
 }
 
-// visit places a node after its inputs.
 func (c *compiler[T]) visit(n Node) error {
 	if c.memory[n] != nil || c.made[n] != nil {
 		return nil
@@ -196,7 +190,6 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-// frozen returns the constants and the untrained parameters.
 func (b *Builder) frozen() map[Node]bool {
 	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// testGraph has shared nodes, a parameter used three times, scalars and constants.
 func testGraph(b *Builder, x, w, v *Param) Node {
 	h := b.Affine(b.Param(x), b.Param(w), b.Param(v), true)
 	y := b.MatMul(false, true, h, b.Param(w))
@@ -32,7 +31,6 @@ func testParams() (params []*Param) {
 	return params
 }
 
-// The walk is compared with Gorgonia's own machine on the same graph, to the bit.
 func TestWalkEqualsGorgoniasMachine(t *testing.T) {
 	params := testParams()
 	b := newBuilder(Float64)
@@ -96,7 +94,6 @@ func TestFloat32ProgramsApproachFloat64(t *testing.T) {
 	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
 }
 
-// A parameter kept in float32 is the same parameter, without copies.
 func TestSingleParameters(t *testing.T) {
 	params := testParams()
 	build := func(dtype DType) *Program {
@@ -127,7 +124,6 @@ func TestSingleParameters(t *testing.T) {
 	require.InEpsilon(t, build(Float64).Loss(), kept.Loss(), 1e-5, "float64 programs read Value")
 }
 
-// Other Gorgonia operations are refused.
 func TestForeignOperationsAreRefused(t *testing.T) {
 	_, err := Build(func(b *Builder) {
 		n, err := gorgonia.Tanh(b.Input("x", 2, 2))
@@ -160,7 +156,6 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 	}
 }
 
-// Run computes constant expressions; RunAgain does not.
 func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
 	for _, dtype := range []DType{Float64, Float32} {
 		runs := 0

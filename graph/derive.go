@@ -1,11 +1,9 @@
 package graph
 
-// Derivatives are built as expressions: Reverse makes nodes, so a gradient can be differentiated
-// again. Gorgonia's Grad cannot do this correctly.
+// Reverse makes nodes, so a gradient can be differentiated again; Gorgonia's Grad cannot do this.
 
-// Gradient returns ∂(Σ y)/∂x in the shape of x, by one reverse pass: the score, if y (n, 1) is the
-// log density of each row of x. Nodes in held count as constants. It stops the construction at an
-// operation without a derivative, naming it.
+// Gradient returns ∂(Σ y)/∂x in the shape of x, by one reverse pass. Nodes in held count as
+// constants. It stops the construction at an operation without a derivative.
 func (b *Builder) Gradient(y, x Node, held ...Node) Node {
 	sources := map[Node]bool{x: true}
 	for _, h := range held {
@@ -19,8 +17,7 @@ func (b *Builder) Gradient(y, x Node, held ...Node) Node {
 	return b.filled(0, r, c)
 }
 
-// paths returns the nodes between the sources and y, including y, in topological order. sources[n]
-// is false if n is held constant.
+// paths returns the nodes between sources and y in topological order; sources[n] is false for held n.
 func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 	depends := map[Node]bool{}
 	var visit func(n Node) bool
@@ -51,7 +48,7 @@ func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 	return order
 }
 
-// adjoints returns the gradients with respect to order and sources, starting with gradient g of y.
+// adjoints returns the gradients with respect to order and sources, from gradient g of y.
 func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[Node]Node {
 	adjoint, inside := map[Node]Node{y: g}, map[Node]bool{}
 	for _, n := range order {
@@ -76,7 +73,7 @@ func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[N
 	return adjoint
 }
 
-// filled returns a constant matrix of c. Operations simplify for it.
+// Operations simplify for filled constants.
 func (b *Builder) filled(c float64, rows, cols int) Node {
 	k := filling{c, rows, cols}
 	n, ok := b.fillings[k]
@@ -96,7 +93,6 @@ type filling struct {
 	rows, cols int
 }
 
-// multiple is Scale; for c = 1 it returns x.
 func (b *Builder) multiple(c float64, x Node) Node {
 	if c == 1 {
 		return x
@@ -104,7 +100,6 @@ func (b *Builder) multiple(c float64, x Node) Node {
 	return b.Scale(c, x)
 }
 
-// reshape keeps the row-major numbers.
 func (b *Builder) reshape(x Node, rows, cols int) Node {
 	if of := b.reshaped[x]; of != nil {
 		x = of

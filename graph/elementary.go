@@ -2,8 +2,7 @@ package graph
 
 import "math"
 
-// float32 functions by polynomials, with relative error 3·10⁻⁷. They halve the time of a neural
-// energy's step compared with float64. Coefficients are minimax.
+// float32 functions by minimax polynomials, with relative error 3·10⁻⁷.
 
 // exp32 is eˣ = 2ⁿ eʳ, |r| ≤ log(2)/2, and 0 below −87.
 func exp32(x float32) float32 {

@@ -7,8 +7,7 @@ import (
 	"missingscore/graph"
 )
 
-// A program is built once and run many times: here the mean squared error of y = x w and
-// its gradient for w.
+// Build once, run many times: the mean squared error of y = x w and its gradient for w.
 func ExampleBuild() {
 	w := graph.NewParam("w", 2, 1)
 	p, err := graph.Build(func(b *graph.Builder) {

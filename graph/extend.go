@@ -13,12 +13,10 @@ import (
 // extensions numbers the calls of Extend, so that their nodes are not merged.
 var extensions atomic.Uint64
 
-// Extension is the part of a Gorgonia graph that Extend added. Inputs start at 0; the next run of a
-// machine reads their current values.
+// Extension is the part of a Gorgonia graph that Extend added. Inputs start at 0.
 type Extension struct {
 	inputs
-	// Params maps parameters to nodes. A node's value shares the memory of Param.Value, so
-	// Gorgonia's solvers change the parameter in place.
+	// Params maps parameters to nodes that share the memory of Param.Value.
 	Params map[*Param]Node
 }
 
@@ -28,8 +26,7 @@ type Extension struct {
 //	var e model.Evaluation
 //	added, err := graph.Extend(g, func(b *graph.Builder) { e = m.Evaluate(b, x) })
 //
-// Minimise and Output have no effect. Call it once per model and graph. losses.Extend adds a whole
-// loss.
+// Minimise and Output have no effect. losses.Extend adds a whole loss.
 func Extend(g *gorgonia.ExprGraph, f func(b *Builder)) (added *Extension, err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -47,7 +44,6 @@ func Extend(g *gorgonia.ExprGraph, f func(b *Builder)) (added *Extension, err er
 	return &Extension{b.inputs, b.params}, distinct(g)
 }
 
-// bind makes memory the value of n.
 func bind(n Node, memory []float64) error {
 	return gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(memory)))
 }

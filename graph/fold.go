@@ -2,8 +2,8 @@ package graph
 
 import "missingscore/internal/simd"
 
-// fold sums r consecutive blocks of l numbers; with up it repeats each block r times. Each is the
-// other's reverse rule. t is the tangent rule, nil if rows of x are mixed.
+// fold sums r consecutive blocks of l numbers; with up it repeats each block r times, the reverse
+// rule. t is the tangent rule, nil if rows of x are mixed.
 func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool, t func(*sweep, []tangents) tangents) Node {
 	xr, xc := shape(x)
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
@@ -20,7 +20,6 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool, t fun
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up, nil)} }}, x)
 }
 
-// foldBlocks is the kernel, one of four loops.
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
 	switch {
 	case l == 1 && up:

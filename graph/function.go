@@ -2,8 +2,7 @@ package graph
 
 import "math"
 
-// Function is an elementwise function with its derivative. Without a derivative, a gradient through
-// it is an error that names it.
+// Function is an elementwise function. A gradient through it needs Derivative.
 type Function struct {
 	Name       string
 	F          func(float64) float64
@@ -26,8 +25,7 @@ func (b *Builder) Map(f *Function, x Node) Node {
 	return n
 }
 
-// mapping identifies an operation that is made once: f is a Function, or the group size of
-// GroupSoftmax.
+// f is a Function, or the group size of GroupSoftmax.
 type mapping struct {
 	f any
 	x Node
@@ -63,8 +61,7 @@ func power(c, p float64, derivatives int) *Function {
 	return f
 }
 
-// Logistic is σ(x) = 1/(1 + e^{−x}) and LogLogistic its logarithm, finite for every x, with three
-// derivatives.
+// Logistic is σ(x) = 1/(1 + e^{−x}) and LogLogistic its logarithm, with three derivatives.
 var (
 	Logistic = &Function{"logistic", sigmoid,
 		&Function{"logistic'", bell,
@@ -76,7 +73,6 @@ var (
 				&Function{"loglogistic'''", func(x float64) float64 { return bell(x) * math.Tanh(x/2) }, nil}}}}
 )
 
-// bell is σ(x)σ(−x).
 func bell(x float64) float64 {
 	e := math.Exp(-math.Abs(x))
 	return e / (1 + e) / (1 + e)

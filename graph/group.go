@@ -2,8 +2,8 @@ package graph
 
 import "missingscore/internal/simd"
 
-// The trilinear form Σ_ikj c_ij w_ik x_ikj over table rows i, draws k < r and columns j has three
-// partial sums. The reverse rules of one are the other two.
+// Σ_ikj c_ij w_ik x_ikj over rows i, draws k < r and columns j has three partial sums. The reverse
+// rules of one are the other two.
 
 func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 	var rows int
@@ -28,8 +28,7 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 	return n, m
 }
 
-// GroupMean is Σ_k w_ik x_ikj, the expectation over a row's draws:
-// w (n·r, 1), x (n·r, m) to (n, m).
+// GroupMean is Σ_k w_ik x_ikj: w (n·r, 1), x (n·r, m) to (n, m).
 func (b *Builder) GroupMean(w, x Node, r int) Node {
 	n, m := b.groups("group mean", nil, w, x, r)
 	if k, ok := b.equal[w]; ok {
@@ -47,8 +46,7 @@ func (b *Builder) GroupMean(w, x Node, r int) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
 }
 
-// GroupDot is Σ_j c_ij x_ikj, a sum over columns with the row's coefficients:
-// c (n, m), x (n·r, m) to (n·r, 1).
+// GroupDot is Σ_j c_ij x_ikj: c (n, m), x (n·r, m) to (n·r, 1).
 func (b *Builder) GroupDot(c, x Node, r int) Node {
 	n, m := b.groups("group dot", c, nil, x, r)
 	if row, ok := b.rows[x]; ok {
@@ -121,8 +119,7 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
-// The kernels work group by group: per group a row of c (n, m), r weights of w (n·r) and r rows of
-// x (n·r, m).
+// Per group: a row of c (n, m), r weights of w (n·r) and r rows of x (n·r, m).
 
 func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {

@@ -22,19 +22,16 @@ type Imported struct {
 }
 
 // Import translates a function that adds to g the log density, a vector (n) or matrix (n, 1), at
-// the rows of x (n, d), n ≥ 1. It is called once per number of rows. Leaves need a name and a
-// value. Operations, including Reshape and Broadcast, are computed by the Builder. Import fails at
-// an unsupported operation, naming it.
+// the rows of x (n, d). It is called once per number of rows. Leaves need a name and a value.
+// Import fails at an unsupported operation, naming it.
 func Import(d int, f func(g *gorgonia.ExprGraph, x *gorgonia.Node) (*gorgonia.Node, error)) (*Imported, error) {
 	m := &Imported{f: f}
 	_, err := Build(func(b *Builder) { b.Output("log q", m.translate(b, b.Input("x", 2, d), true)) })
 	return m, err
 }
 
-// LogDensity adds the log density (n, 1) at the rows of x (n, d).
 func (m *Imported) LogDensity(b *Builder, x Node) Node { return m.translate(b, x, false) }
 
-// translate adds the graph's operations to b. With learn it makes the parameters.
 func (m *Imported) translate(b *Builder, x Node, learn bool) Node {
 	n, d := shape(x)
 	g := gorgonia.NewGraph()
@@ -113,7 +110,6 @@ func (m *Imported) leaf(b *Builder, n Node, learn bool) Node {
 	return b.Param(p)
 }
 
-// counterpart translates Gorgonia's operation n with inputs in.
 func (b *Builder) counterpart(n Node, in []Node) Node {
 	rows, cols := b.sides(n)
 	name := n.Op().String()
@@ -151,7 +147,6 @@ func (b *Builder) counterpart(n Node, in []Node) Node {
 
 func (b *Builder) isFilled(n Node) bool { _, ok := b.equal[n]; return ok }
 
-// spread repeats a number, a row or a column to (rows, cols).
 func (b *Builder) spread(x Node, rows, cols int) Node {
 	switch r, c := shape(x); {
 	case r == rows && c == cols:

@@ -8,7 +8,6 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// openBLASNames lists candidate files of OpenBLAS, likeliest first.
 func openBLASNames() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib", "libopenblas.dylib"}
@@ -16,10 +15,8 @@ func openBLASNames() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so"}
 }
 
-// openShared loads a shared library.
 func openShared(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
-// lookUp returns the address of a library's function.
 func lookUp(library uintptr, name string) (uintptr, error) { return purego.Dlsym(library, name) }

@@ -6,11 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openBLASNames lists candidate files of OpenBLAS, likeliest first.
 func openBLASNames() []string { return []string{"libopenblas.dll", "openblas.dll"} }
 
-// openShared loads a shared library. It searches a bare name in the program's and the system's
-// folders, never in the current folder.
+// openShared searches a bare name in the program's and the system's folders, never in the current one.
 func openShared(path string) (uintptr, error) {
 	where := uintptr(windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if filepath.IsAbs(path) {
@@ -20,7 +18,6 @@ func openShared(path string) (uintptr, error) {
 	return uintptr(handle), err
 }
 
-// lookUp returns the address of a library's function.
 func lookUp(library uintptr, name string) (uintptr, error) {
 	return windows.GetProcAddress(windows.Handle(library), name)
 }

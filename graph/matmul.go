@@ -2,8 +2,7 @@ package graph
 
 import "missingscore/internal/simd"
 
-// library returns the library of matrix products. A requested library that cannot be loaded stops
-// the construction.
+// A requested library that cannot be loaded stops the construction.
 func (b *Builder) library() library {
 	found, err := loadLibrary()
 	if err != nil {
@@ -15,8 +14,7 @@ func (b *Builder) library() library {
 // Product returns the current matrix product, for kernels.
 func (b *Builder) Product() Product[float64] { return b.library().double() }
 
-// NewProduct returns the current matrix product, for code outside of graphs. It fails if the
-// requested library cannot be loaded.
+// NewProduct returns the current matrix product, for code outside of graphs.
 func NewProduct() (Product[float64], error) {
 	found, err := loadLibrary()
 	return found.double(), err
@@ -69,8 +67,7 @@ func multiply[T Float](multiply Product[T], ta, tb bool, m, n, k int) Kernel[T] 
 	}
 }
 
-// Affine is x w + bias, and max(x w + bias, 0) if relu. Shapes: x (n, d), w (d, h), bias (1, h),
-// result (n, h). The rectifier's derivative at 0 is 0.
+// Affine is x w + bias, and max(x w + bias, 0) if relu: x (n, d), w (d, h), bias (1, h) to (n, h).
 func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	n, d := shape(x)
 	wd, h := shape(w)
@@ -109,7 +106,6 @@ func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 	}
 }
 
-// gate is g where y > 0 and 0 elsewhere.
 func (b *Builder) gate(y, g Node) Node {
 	r, c := shape(y)
 	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Constant: []bool{true, false}, Kernel: gate[float64], Single: gate[float32],

@@ -16,8 +16,7 @@ import (
 // Float is a number type of programs.
 type Float interface{ float32 | float64 }
 
-// Kernel computes out from the inputs, all row-major. It must write every element of out, and must
-// not write to an input or keep it.
+// Kernel computes out from the inputs, row-major. It must write all of out, and not change inputs.
 type Kernel[T Float] func(out []T, in [][]T) error
 
 // Op is one operation on matrices: a forward kernel and its reverse rule.
@@ -27,28 +26,24 @@ type Op struct {
 
 	Kernel Kernel[float64]
 
-	// Single is the kernel of float32 programs. If nil, Kernel runs on float64 copies, which suits
-	// cheap operations.
+	// Single is the kernel of float32 programs. If nil, Kernel runs on float64 copies.
 	Single Kernel[float32]
 
-	// Reverse returns one gradient per input (nil for none) from the result's gradient g. It runs
-	// while the program is built. Without Reverse, a gradient through the operation is an error
-	// that names it.
+	// Reverse returns one gradient per input (nil for none) from the result's gradient g, while the
+	// program is built. If nil, a gradient through the operation is an error.
 	Reverse func(out, g Node) []Node
 
 	// Constant marks the inputs without a gradient; nil marks none.
 	Constant []bool
 
-	// Elementwise means one input, where each element of the result depends on the same element of
-	// the input. HessianDiagonal then needs Reverse only.
+	// Elementwise means one input, and HessianDiagonal then needs Reverse only.
 	Elementwise bool
 
 	// tangents returns the result's derivatives along the coordinates of x (second.go).
 	tangents func(s *sweep, in []tangents) tangents
 }
 
-// Apply adds op to the program. Its result is never merged with another node; its buffer is reused
-// after the last reader.
+// Apply adds op to the program. Its result is never merged with another node.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
 	k := &kernelOp{Op: op, id: b.extension<<32 | b.serial, shape: tensor.ScalarShape(), inputs: in}
@@ -71,7 +66,6 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	return n
 }
 
-// differentiable reports whether the result's gradient reaches input i.
 func (op *Op) differentiable(i int) bool { return op.Constant == nil || !op.Constant[i] }
 
 func errNoDerivative(name string) error {
@@ -85,7 +79,6 @@ func (b *Builder) nodeType(s tensor.Shape) hm.Type {
 	return gorgonia.TensorType{Dims: len(s), Of: b.dtype.gorgonia()}
 }
 
-// kernelOp implements Gorgonia's operation interface.
 type kernelOp struct {
 	Op
 	id     uint64 // in the hash, which prevents merging of nodes
@@ -134,7 +127,6 @@ func (k *kernelOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	return result, k.Kernel(numbers[float64](result), inputs)
 }
 
-// numbers returns the memory of a value without copying.
 func numbers[T Float](v gorgonia.Value) []T {
 	switch v := v.(type) {
 	case *gorgonia.F64:
@@ -147,7 +139,6 @@ func numbers[T Float](v gorgonia.Value) []T {
 	panic(fmt.Sprintf("value of type %T", v))
 }
 
-// single returns the float32 kernel.
 func (k *kernelOp) single() Kernel[float32] {
 	if k.Single != nil {
 		return k.Single

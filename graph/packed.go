@@ -40,7 +40,6 @@ func unpack[T Float](d int) Kernel[T] {
 	}
 }
 
-// pairs adds the gradients of P_jk and P_kj.
 func pairs[T Float](d int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for j, i := 0, 0; j < d; j++ {

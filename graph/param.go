@@ -6,8 +6,7 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Param is a trainable matrix. Programs read Value (Rows × Cols, row-major) and optimisers change
-// it in place.
+// Param is a trainable matrix (Rows × Cols, row-major), changed in place by optimisers.
 type Param struct {
 	Name       string
 	Rows, Cols int
@@ -15,16 +14,15 @@ type Param struct {
 	Fixed      bool // no gradient; set before a program is built
 
 	// Single, if not nil, is the float32 copy that float32 programs read, with float32 gradients
-	// (Program.SingleGrad); it saves a conversion per run. See KeepSingle and Widen.
+	// (Program.SingleGrad). See KeepSingle and Widen.
 	Single []float32
 }
 
-// NewParam returns a zero matrix.
 func NewParam(name string, rows, cols int) *Param {
 	return &Param{Name: name, Rows: rows, Cols: cols, Value: make([]float64, rows*cols)}
 }
 
-// KeepSingle copies Value to Single. Call it before a program is built and after changes of Value.
+// KeepSingle copies Value to Single, before a program is built and after changes of Value.
 func (p *Param) KeepSingle() {
 	if p.Single == nil {
 		p.Single = make([]float32, len(p.Value))
@@ -49,10 +47,8 @@ const (
 
 func (t DType) String() string { return [...]string{"float64", "float32"}[t] }
 
-// MarshalText writes the name, for settings in files.
 func (t DType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads "float64" or "float32".
 func (t *DType) UnmarshalText(text []byte) error {
 	for _, k := range []DType{Float64, Float32} {
 		if k.String() == string(text) {

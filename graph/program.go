@@ -1,11 +1,9 @@
 // Package graph builds expression graphs of models and losses: programs that are built once and run
-// many times, shared parameters, and matrix operations with preallocated buffers. The operations
-// are methods of Builder.
+// many times, shared parameters, and matrix operations with preallocated buffers.
 //
-// Programs are Gorgonia graphs: Gorgonia builds, checks and differentiates them. A plain walk over
-// the operations runs them without allocation (compile.go). The package avoids Gorgonia operations
-// that give wrong numbers (Reshape, Broadcast, a second Grad, constants), and converts Gorgonia's
-// panics in Build and Run to errors.
+// Gorgonia builds, checks and differentiates the graphs; a plain walk runs them without allocation
+// (compile.go). The package avoids Gorgonia operations that give wrong numbers (Reshape, Broadcast,
+// a second Grad, constants), and converts panics in Build and Run to errors.
 package graph
 
 import (
@@ -22,8 +20,7 @@ import (
 // Node is a value of a program: a matrix, or a scalar made by Sum.
 type Node = *gorgonia.Node
 
-// Builder collects the nodes of one program. A mistake in a method stops the construction, and
-// Build returns it as an error.
+// Builder collects the nodes of one program. Build returns a mistake in a method as an error.
 type Builder struct {
 	g       *gorgonia.ExprGraph
 	dtype   DType
@@ -51,11 +48,9 @@ type binding struct {
 	memory []float64
 }
 
-// Inputs are the inputs of a Program or an Extension.
 type Inputs interface {
 	// Input returns the buffer of an input, to fill before a run. It panics on an unknown name.
 	Input(name string) []float64
-	// Has reports whether there is an input of that name.
 	Has(name string) bool
 }
 
@@ -70,7 +65,6 @@ func (in inputs) Input(name string) []float64 {
 	return in[name].memory
 }
 
-// buildError carries an error from a Builder's method to Build.
 type buildError struct{ err error }
 
 func (b *Builder) Failf(format string, args ...any) {
@@ -80,8 +74,8 @@ func (b *Builder) Failf(format string, args ...any) {
 // Fail stops the construction: Build returns err.
 func (b *Builder) Fail(err error) { panic(buildError{err}) }
 
-// Input adds a matrix that the caller fills through Program.Input(name) before a run. A second call
-// with the same name and shape returns the same node.
+// Input adds a matrix that the caller fills through Program.Input(name). A second call with the
+// same name and shape returns the same node.
 func (b *Builder) Input(name string, rows, cols int) Node {
 	if in, ok := b.inputs[name]; ok {
 		if r, c := shape(in.node); r != rows || c != cols {
@@ -116,7 +110,6 @@ func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	return n
 }
 
-// single reports whether the program reads p.Single.
 func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single != nil }
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
@@ -139,8 +132,7 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 // Output makes n readable as Program.Output(name) after a run.
 func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 
-// Minimise sets the scalar n as the program's loss, with gradients for params that are not fixed. A
-// program has one loss.
+// Minimise sets the scalar n as the program's only loss, with gradients for params that are not fixed.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
 		b.Failf("a program has one loss: build another program for another loss")
@@ -167,8 +159,7 @@ type Program struct {
 // Build runs f on a new Builder and compiles the program in float64.
 func Build(f func(b *Builder)) (*Program, error) { return BuildAs(Float64, f) }
 
-// BuildAs is Build with numbers of the given type. Inputs and outputs stay float64 except
-// Param.Single: a float32 program copies them.
+// BuildAs is Build in the given type. A float32 program copies its float64 inputs and outputs.
 func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -184,7 +175,6 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	return b.program()
 }
 
-// program compiles what was built.
 func (b *Builder) program() (*Program, error) {
 	roots, bare, err := b.gradients()
 	if err != nil {
@@ -227,8 +217,7 @@ func (b *Builder) program() (*Program, error) {
 	return p, nil
 }
 
-// gradients returns the loss and its gradients, nothing without a loss; bare marks gradients in
-// float32.
+// bare marks gradients in float32.
 func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err error) {
 	bare = map[Node]bool{}
 	if b.loss == nil {
@@ -291,8 +280,8 @@ func distinct(g *gorgonia.ExprGraph) error {
 	return nil
 }
 
-// SingleInput returns the float32 buffer of an input of a float32 program. The program then no
-// longer reads Input(name). It panics in a float64 program and on an unknown name.
+// SingleInput returns the float32 buffer of an input, read instead of Input(name). It panics in a
+// float64 program and on an unknown name.
 func (p *Program) SingleInput(name string) []float32 {
 	w, ok := p.tape.(*walk[float32])
 	if !ok {
@@ -304,14 +293,12 @@ func (p *Program) SingleInput(name string) []float32 {
 	return p.singleInputs[name]
 }
 
-// HasOutput reports whether the program has an output of that name.
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
 
 // Run computes outputs, loss and gradients from the current inputs and parameters.
 func (p *Program) Run() error { return p.run(false) }
 
-// RunAgain is Run if only inputs and trained parameters have changed since the last run. It reuses
-// all other results.
+// RunAgain is Run if only inputs and trained parameters have changed since the last run.
 func (p *Program) RunAgain() error { return p.run(true) }
 
 func (p *Program) run(again bool) (err error) {
@@ -332,7 +319,6 @@ func (p *Program) Output(name string) []float64 {
 	return v
 }
 
-// Loss returns the loss after Run.
 func (p *Program) Loss() float64 {
 	if p.loss == nil {
 		return math.NaN()
@@ -340,8 +326,8 @@ func (p *Program) Loss() float64 {
 	return p.loss[0]
 }
 
-// Grad returns the gradient of the loss with respect to q after Run, in the shape of q.Value; nil
-// if q is fixed. The next Run overwrites the buffer.
+// Grad returns the gradient of the loss in the shape of q.Value; nil if q is fixed. The next Run
+// overwrites the buffer.
 func (p *Program) Grad(q *Param) []float64 {
 	v, ok := p.grads[q]
 	if !ok && !q.Fixed {

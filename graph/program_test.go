@@ -22,7 +22,6 @@ func parameter(name string, rows, cols int, seed uint64) *graph.Param {
 	return p
 }
 
-// Every operation: gradient against central differences, with weights that break symmetries.
 func TestOperations(t *testing.T) {
 	x, y := parameter("x", 6, 4, 1), parameter("y", 6, 4, 2)
 	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
@@ -266,7 +265,6 @@ func TestKernelFailuresAreErrors(t *testing.T) {
 	}
 }
 
-// Two constants that differ in the middle only stay two; equal ones are harmless.
 func TestConstants(t *testing.T) {
 	x, y := make([]float64, 400), make([]float64, 400)
 	y[200] = 1
@@ -280,7 +278,6 @@ func TestConstants(t *testing.T) {
 	require.Equal(t, []float64{0}, p.Output("none"))
 }
 
-// A panic in a model or a loss is reported with its position.
 func TestAPanicSaysWhere(t *testing.T) {
 	for name, f := range map[string]func(*graph.Builder){
 		"nil function":   func(*graph.Builder) { var f func() graph.Node; f() },

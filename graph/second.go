@@ -6,13 +6,12 @@ import (
 )
 
 // HessianDiagonal returns ∂²y_i/∂x_ij² (n, d) of y (n, 1) at the rows of x (n, d), where y_i
-// depends on row i of x only. It makes one forward pass along all d coordinates:
+// depends on row i of x only. One forward pass sums over the operations o between x and y,
 //
 //	∂²y/∂x_j² = Σ_o g_o · o''[u̇_j, u̇_j]
 //
-// over the operations o between x and y, with g_o = ∂y/∂o and u̇_j the derivatives of its inputs
-// along coordinate j. It fails at an operation without a second derivative or one that mixes rows,
-// naming it.
+// with g_o = ∂y/∂o and u̇_j the derivatives of its inputs along coordinate j. It fails at an
+// operation without a second derivative or one that mixes rows.
 func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
@@ -26,8 +25,7 @@ func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 	return diagonal, err
 }
 
-// JacobianDiagonal returns ∂y_ij/∂x_ij (n, d) of y (n, d), where row i depends on row i of x (n, d)
-// only. It fails as HessianDiagonal does.
+// JacobianDiagonal returns ∂y_ij/∂x_ij (n, d) of y (n, d). It fails as HessianDiagonal does.
 func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
@@ -41,9 +39,8 @@ func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 	return diagonal, err
 }
 
-// JacobianProduct returns J_i v_i (n, k), where J_i is the Jacobian of row i of y (n, k) with
-// respect to row i of x (n, d), and v is (n, d). It stops the construction where JacobianDiagonal
-// fails.
+// JacobianProduct returns J_i v_i (n, k), J_i the Jacobian of row i of y (n, k) with respect to row
+// i of x (n, d), and v (n, d). It stops the construction where JacobianDiagonal fails.
 func (b *Builder) JacobianProduct(y, x, v Node) Node {
 	n, k := shape(y)
 	s := &sweep{b: b, n: n, d: 1}
@@ -53,7 +50,6 @@ func (b *Builder) JacobianProduct(y, x, v Node) Node {
 	return b.filled(0, n, k)
 }
 
-// try returns a construction error of f.
 func try(f func()) (err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -68,8 +64,7 @@ func try(f func()) (err error) {
 	return nil
 }
 
-// tangents are the derivatives of a node (R, h) along the d coordinates of its row of x. The zero
-// value means no dependence on x.
+// tangents are the derivatives of a node (R, h) along the d coordinates of x; zero: none.
 type tangents struct {
 	// y (R, d), w (d, h) and k (R, h): along coordinate j element c changes by y_j w_jc k_c. A nil
 	// k is all ones. If w and k are nil, element j changes by y_j along coordinate j only.
@@ -81,7 +76,6 @@ type tangents struct {
 func (t tangents) none() bool     { return t.y == nil && t.all == nil }
 func (t tangents) identity() bool { return t.y != nil && t.w == nil }
 
-// sweep is the forward pass.
 type sweep struct {
 	b     *Builder
 	n, d  int    // rows of x, and directions
@@ -131,7 +125,7 @@ func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
 	return s.run(y, s.g, known)
 }
 
-// bend adds a term of the diagonal, (R, d), R a multiple of n.
+// bend adds a term of the diagonal, (R, d).
 func (s *sweep) bend(part Node) {
 	if s.b.isZero(part) {
 		return
@@ -166,7 +160,6 @@ func (s *sweep) elementwise(n Node, op *kernelOp, u tangents) tangents {
 	return s.times(op.Reverse(n, b.filled(1, r, h))[0], u)
 }
 
-// times is k ∘ u, k (R, h).
 func (s *sweep) times(k Node, u tangents) tangents {
 	b := s.b
 	r, h := shape(k)
@@ -188,7 +181,6 @@ func (s *sweep) times(k Node, u tangents) tangents {
 	return tangents{all: b.groupProd(k, s.all(u), s.d)}
 }
 
-// all returns the tangents stacked as (R·d, h).
 func (s *sweep) all(u tangents) Node {
 	switch {
 	case u.all != nil:
@@ -209,7 +201,6 @@ func (s *sweep) all(u tangents) Node {
 	return s.b.GroupOuter(s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
 }
 
-// element returns the derivative of element j along coordinate j, (R, d).
 func (s *sweep) element(u tangents) Node {
 	switch {
 	case u.all != nil:
@@ -225,7 +216,6 @@ func (s *sweep) element(u tangents) Node {
 	return u.y
 }
 
-// sum is a + c.
 func (s *sweep) sum(a, c tangents) tangents {
 	switch {
 	case a.none():
@@ -256,7 +246,6 @@ func (s *sweep) prod(u, v Node, a, c tangents) tangents {
 	return s.sum(s.times(v, a), s.times(u, c))
 }
 
-// rowSum returns the tangents of RowSum of a node with tangents u.
 func (s *sweep) rowSum(u tangents) tangents {
 	if u.identity() {
 		r, _ := shape(u.y)
@@ -269,7 +258,6 @@ func (s *sweep) rowSum(u tangents) tangents {
 	return tangents{all: s.b.RowSum(s.all(u))}
 }
 
-// matMul returns the tangents of x op(w), w constant.
 func (s *sweep) matMul(u tangents, w Node, transposed bool) tangents {
 	switch {
 	case u.all != nil || u.k != nil:
@@ -289,7 +277,6 @@ func (s *sweep) grouped(name string, rows, r int) {
 	}
 }
 
-// groupSum returns the tangents of GroupSum of a node (R, h) with tangents u.
 func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
 	s.grouped("group sum", rows, r)
 	if u.y != nil && u.k == nil {
@@ -298,7 +285,6 @@ func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
 	return tangents{all: s.b.fold("groupsum", s.all(u), rows/r*s.d, h, s.d*h, r, false, nil)}
 }
 
-// groupRepeat returns the tangents of GroupRepeat of a node (R, h) with tangents u.
 func (s *sweep) groupRepeat(u tangents, rows, h, r int) tangents {
 	if u.y != nil && u.k == nil {
 		return tangents{y: s.b.GroupRepeat(u.y, r), w: u.w}

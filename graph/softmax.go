@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a column x (n·r, 1):
-// self-normalised weights of one table row's imputations. It subtracts the group's maximum first.
+// GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a column x (n·r, 1).
 // Values below 10⁻²⁶ (float64: 10⁻²⁶⁰) of the largest become 0, to avoid slow subnormal products.
 func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	n, c := shape(x)
@@ -30,7 +29,6 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	return made
 }
 
-// groupSoftmax uses the float32 exponential in float32.
 func groupSoftmax[T Float](r int) Kernel[T] {
 	exp, least := any(math.Exp), T(-600)
 	if _, single := any(least).(float32); single {
@@ -59,8 +57,7 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 	}
 }
 
-// GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column:
-// (n·r, 1) to (n, 1). Its reverse rule is the softmax.
+// GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column: (n·r, 1) to (n, 1).
 func (b *Builder) GroupLogSumExp(x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {

@@ -2,11 +2,10 @@ package graph
 
 import "missingscore/internal/simd"
 
-// Tangents along all d coordinates are stacked: row i·d+j of a matrix (n·d, h) is the tangent of
-// row i along coordinate j, so that one matrix product per layer suffices.
+// Row i·d+j of a matrix (n·d, h) is the tangent of row i along coordinate j, so that one matrix
+// product per layer suffices.
 
-// stack is y_i ∘ w_j for rows of y (n, h) and w (d, h), to (n·d, h): the tangents of a network's
-// first layer with slopes y and weights w.
+// stack is y_i ∘ w_j for rows of y (n, h) and w (d, h), to (n·d, h).
 func (b *Builder) stack(y, w Node) Node {
 	n, h := shape(y)
 	d, wh := shape(w)
@@ -98,7 +97,6 @@ func stack[T Float](h int) Kernel[T] {
 	}
 }
 
-// stackByRow is Σ_j w_j ∘ g_ij.
 func stackByRow[T Float](h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
@@ -111,7 +109,6 @@ func stackByRow[T Float](h int) Kernel[T] {
 	}
 }
 
-// stackByCoordinate is Σ_i y_i ∘ g_ij.
 func stackByCoordinate[T Float](h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
@@ -138,7 +135,6 @@ func groupProd[T Float](h, r int) Kernel[T] {
 	}
 }
 
-// groupProdSum is Σ_k x_ik ∘ g_ik.
 func groupProdSum[T Float](h, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)

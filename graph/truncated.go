@@ -2,10 +2,8 @@ package graph
 
 import "missingscore/internal/data/truncnorm"
 
-// Transport is truncnorm.Transport elementwise: it maps standard normals z to the standard normal
-// on [α, β], differentiable in all three (n, d). Infinite bounds are ±truncnorm.Unbounded.
-//
-// Φ⁻¹(Φ(·)) is one operation, because two would lose all digits in the tails.
+// Transport is truncnorm.Transport elementwise, differentiable in z, α and β (n, d). Infinite
+// bounds are ±truncnorm.Unbounded. Φ⁻¹ and Φ as two operations would lose all digits in the tails.
 func (b *Builder) Transport(z, alpha, beta Node) Node {
 	b.same("transport", z, alpha)
 	r, c := b.same("transport", z, beta)

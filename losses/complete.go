@@ -8,9 +8,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// Complete treats a completed row as observed, at the observed coordinates: the loss is Σ_i a_i Σ_k
-// sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective Σ_{j∈Λ} 2D_j + s_j². With one imputation
-// and
+// Complete treats a completed row as observed, at the observed coordinates: the loss is Σ_i a_i
+// Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective Σ_{j∈Λ} 2D_j + s_j². With one
+// imputation and
 //
 //   - no missing cells, it is ordinary score matching;
 //   - zeros for the missing cells, it is Zeroed score matching (paper, appendix "Zeroed Score
@@ -25,15 +25,13 @@ func (complete) Name() string                       { return "complete" }
 func (complete) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
 func (complete) Check(model.Model, Objective) error { return nil }
 
-// Add implements Loss.
 func (complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	return completed(b, m, o, rows, rows, weighting)
 }
 
 // CompleteData is the complete-data equation: Complete summed over all coordinates j, including
-// imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data). With a
-// fixed proposal it is the full-data EM (em-full), which needs a proposal close to the rows: in
-// trials N(0, 16 I) was several times worse than em.
+// imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data). With
+// a fixed proposal it is the full-data EM (em-full), which needs a proposal close to the rows.
 var CompleteData Loss = completeData{}
 
 type completeData struct{}
@@ -43,7 +41,6 @@ func (completeData) Needs() LossNeeds {
 	return LossNeeds{CompletedRows: true, Assumes: MAR, Mean: true, Equation: true}
 }
 
-// Check implements Loss.
 func (completeData) Check(_ model.Model, o Objective) error {
 	if _, ok := o.(Noising); ok {
 		return errors.New("it treats imputed cells as observed, but no noise was added to them: use em")
@@ -51,7 +48,6 @@ func (completeData) Check(_ model.Model, o Objective) error {
 	return nil
 }
 
-// CheckDomain implements DomainChecker.
 func (completeData) CheckDomain(s *domain.Domain) error {
 	if s.Censored() {
 		return errors.New("it treats imputed cells as observed, but censored cells lie beyond the detection limits: use em")
@@ -59,12 +55,10 @@ func (completeData) CheckDomain(s *domain.Domain) error {
 	return nil
 }
 
-// Add implements Loss.
 func (completeData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	return completed(b, m, o, rows, rows.completed(b), weighting)
 }
 
-// completed adds the loss with the objective at the rows of.
 func completed(b *graph.Builder, m model.Model, o Objective, rows, of Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	w := b.Detach(weightsOf(b, weighting, rows, t))

@@ -10,20 +10,20 @@ import (
 	"missingscore/internal/data/noise"
 )
 
-// Denoising is the objective on noisy rows, which needs no diagonal (Vincent 2011; paper, appendix
-// "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed cells become
-// x(t) = a x + σ ε, missing cells are imputed given these, and the score is fitted to u_j = −ε_j/σ:
+// Denoising is the objective on noisy rows, which needs no diagonal (Vincent 2011; paper,
+// appendix "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed
+// cells become x(t) = a x + σ ε, missing cells are imputed given these, and the score is fitted
+// to u_j = −ε_j/σ:
 //
 //	ℓ = ν Σ_{j∈Λ} (E[s_j] − u_j)²,  in parts R = ν Σ_{j∈Λ} u_j² − 2u_j s_j,  S = s,  c_j = ν for j ∈ Λ
 //
-// A completed row has the loss ν Σ_{j∈Λ} (s_j − u_j)². The fit is the score of the noisy rows. With
-// the default ν = σ² the loss has no units.
+// A completed row has the loss ν Σ_{j∈Λ} (s_j − u_j)². With the default ν = σ² the loss has no
+// units.
 type Denoising struct {
 	Noise  noise.Schedule `json:"noise"`
 	Weight string         `json:"weight"` // ν of a level: "variance", σ², the default; or "one"
 }
 
-// WithDefaults fills zero values and refuses invalid ones.
 func (o Denoising) WithDefaults() (Denoising, error) {
 	switch o.Weight {
 	case "":
@@ -42,7 +42,6 @@ const (
 	inputLevelWeight = "level weight" // ν for observed cells (b, d), 0 where missing
 )
 
-// Parts implements Objective.
 func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
@@ -54,16 +53,12 @@ func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	}
 }
 
-// AddNoise implements Noising.
 func (o Denoising) AddNoise(batch *data.Batch, rng *rand.Rand) { batch.AddNoise(o.Noise.Draw, rng) }
 
-// Draws implements Drawing.
 func (Denoising) Draws() bool { return true }
 
-// Schedule implements Noising.
 func (o Denoising) Schedule() noise.Schedule { return o.Noise }
 
-// Bind implements Objective.
 func (o Denoising) Bind(p graph.Inputs, batch *data.Batch, _ *rand.Rand) {
 	u, nu := p.Input(inputTarget), p.Input(inputLevelWeight)
 	for i, m := range batch.Mask {

@@ -12,7 +12,6 @@ import (
 	"missingscore/losses"
 )
 
-// An objective by its name, for the columns and the support of a table.
 func ExampleNewObjective() {
 	o, err := losses.NewObjective("sliced", losses.ObjectiveSetting{Dim: 3, Options: []byte(`{"directions": "basis"}`)})
 	if err != nil {
@@ -34,8 +33,7 @@ func ExampleNewObjective() {
 	// objective classical: it is for data on all of R^d; take truncated or sliced on a support
 }
 
-// One parameter step by hand: a standard normal at the first two rows of a table, the gap
-// of the second filled by two draws.
+// One parameter step by hand.
 func ExampleNew() {
 	const rows, draws = 2, 2
 	loss, objective := losses.Marginal, losses.Classical

@@ -22,9 +22,7 @@ type Extension struct {
 // Extend adds a loss to the float64 Gorgonia graph of the nodes x and mask: gorgonia.Grad
 // differentiates Surrogate with respect to the nodes in Params; Reported is the value to show. x
 // (b·r, d) are completed rows, r consecutive ones per table row; mask (b, d) is 1 where observed.
-// Package estimator has the loss, weighting and source of each method. It fails if Check does.
-//
-// Fill the other inputs before a run by Bind. A weighting with a proposal also reads
+// It fails if Check does. Fill the other inputs by Bind. A weighting with a proposal also reads
 // InputLogProposal (b·r, 1), the log density of the draws.
 func Extend(x, mask graph.Node, l Loss, w Weighting, m model.Model, o Objective) (*Extension, error) {
 	total, _ := graph.Shape(x)

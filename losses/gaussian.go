@@ -18,8 +18,7 @@ var ErrNotPositiveDefinite = gaussian.ErrNotPositiveDefinite
 //
 //	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²
 //
-// It reads zero-filled rows with r = 1 and needs the classical objective. It fails if P_mm is not
-// positive definite.
+// It fails if P_mm is not positive definite.
 var GaussianMarginal Loss = gaussianMarginal{}
 
 type gaussianMarginal struct{}
@@ -29,7 +28,6 @@ func (gaussianMarginal) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
-// Check implements Loss: the model must be normal with parameter μ.
 func (gaussianMarginal) Check(m model.Model, o Objective) error {
 	if err := (gaussianComplete{}).Check(m, o); err != nil {
 		return err
@@ -41,7 +39,6 @@ func (gaussianMarginal) Check(m model.Model, o Objective) error {
 	return nil
 }
 
-// Add implements Loss.
 func (l gaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
 	g, ok := model.AsNormal(m)
 	if !ok {
@@ -63,8 +60,7 @@ func (l gaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 //
 // Its root is the maximum of the observed-data likelihood: P the inverse of the mean of
 // (x̂−μ)(x̂−μ)ᵀ + C, and μ the mean of x̂. It is valid under MAR. It is not the gradient of a
-// function, so line searches do not apply; its steps are EM steps. It reads zero-filled rows with r
-// = 1 and needs the classical objective. It fails if P is not positive definite.
+// function. It fails if P is not positive definite.
 var GaussianComplete Loss = gaussianComplete{}
 
 type gaussianComplete struct{}
@@ -74,7 +70,6 @@ func (gaussianComplete) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Equation: true, Moments: true}
 }
 
-// Check implements Loss: the model must be normal, the objective classical.
 func (gaussianComplete) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("the closed form exists for normal models only")
@@ -91,7 +86,6 @@ func NewExpectation(d int) (*gaussian.Expectation, error) {
 	return gaussian.NewExpectation(d, algebra(multiply)), err
 }
 
-// Add implements Loss.
 func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
 	g, ok := model.AsNormal(m)
 	if !ok {
@@ -118,8 +112,6 @@ func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows
 	return Result{Surrogate: loss, Reported: loss}
 }
 
-// closedForm adds a scalar of a location, a precision and the rows, whose kernel writes its
-// gradients to byLocation (d) and byP (d, d).
 func closedForm(b *graph.Builder, name string, d int, byLocation, byP []float64, location, p graph.Node, rows Rows, run func(location, p, x, mask, weight []float64) (float64, error)) graph.Node {
 	return b.Apply(graph.Op{Name: name,
 		Kernel: func(out []float64, in [][]float64) (err error) {
@@ -132,7 +124,6 @@ func closedForm(b *graph.Builder, name string, d int, byLocation, byP []float64,
 		}}, location, p, rows.X, rows.Mask, rows.Weight)
 }
 
-// gradientOf returns gr times side, which the kernel of out has written.
 func gradientOf(b *graph.Builder, name string, rows, cols int, side []float64, out, gr graph.Node) graph.Node {
 	return b.Apply(graph.Op{Name: name, Rows: rows, Cols: cols,
 		Kernel: func(o []float64, in [][]float64) error {

@@ -25,7 +25,6 @@ func gapsIn(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// completeLoss runs the loss on a whole table.
 func completeLoss(t *testing.T, table *data.Table, g *model.Gaussian, l losses.Loss) *graph.Program {
 	t.Helper()
 	p, err := losses.New(graph.Float64, l, losses.Uniform, g, losses.Classical, table.N, 1)
@@ -42,8 +41,7 @@ func completeLoss(t *testing.T, table *data.Table, g *model.Gaussian, l losses.L
 	return p
 }
 
-// Without missing cells it is ordinary score matching, in every parameterisation; package gaussian
-// tests its moments.
+// Without missing cells it is ordinary score matching, in every parameterisation.
 func TestGaussianCompleteWithoutGaps(t *testing.T) {
 	table := gapsIn(t, 50)
 	for i := range table.Observed {

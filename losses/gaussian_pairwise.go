@@ -12,18 +12,17 @@ import (
 	"missingscore/internal/losses/pairmoments"
 )
 
-// OfMatrix is a loss that depends on a table only through a matrix S of second moments about zero.
-// For a normal model with precision P it is
+// OfMatrix is a loss that depends on a table only through a matrix S of second moments about
+// zero. For a normal model with precision P it is
 //
 //	tr(PSP) − 2 tr P
 //
-// It has no batch program; a network's path uses the matrix. Add new ones to Losses and to
-// estimator.All.
+// It has no batch program; a network's path uses the matrix.
 type OfMatrix interface {
 	Loss
-	// Matrix computes S from rows of a table; counts are the multiplicities of the table's rows,
-	// nil for ones. With fit it is positive semidefinite; otherwise (to judge a P of other rows) it
-	// is unmodified. Results do not depend on workers.
+	// Matrix computes S from rows of a table; counts are the multiplicities of the table's rows, nil
+	// for ones. With fit it is positive semidefinite; otherwise (to judge a P of other rows) it is
+	// unmodified.
 	Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error)
 }
 
@@ -42,7 +41,6 @@ func (gaussianPairwise) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
-// Check implements Loss.
 func (gaussianPairwise) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("pairwise moments are for normal models without a missingness mechanism")
@@ -53,7 +51,6 @@ func (gaussianPairwise) Check(m model.Model, o Objective) error {
 	return nil
 }
 
-// CheckDomain implements DomainChecker.
 func (gaussianPairwise) CheckDomain(s *domain.Domain) error {
 	if s.Bounded() || s.Censored() {
 		return errors.New("pairwise moments are for columns without bounds")
@@ -61,7 +58,6 @@ func (gaussianPairwise) CheckDomain(s *domain.Domain) error {
 	return nil
 }
 
-// Add implements Loss; it fails, because there is no program.
 func (l gaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
 	b.Fail(errNoProgram)
 	return Result{}
@@ -69,7 +65,6 @@ func (l gaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Ro
 
 var errNoProgram = errors.New("the loss of pairwise moments has no steps over rows: it is for networks")
 
-// Matrix implements OfMatrix.
 func (gaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
 	if err == nil && fit {
@@ -80,7 +75,7 @@ func (gaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, c
 
 // GaussianLatent is the score-matching loss of a normal model with second moments of the latent
 // normals of a table of ordered categories and numbers, completed by stochastic EM
-// (docs/theory/ordinal.md#eq-latent-em). It is valid under MAR.
+// (docs/theory/ordinal.md#eq-latent-em).
 var GaussianLatent Loss = gaussianLatent{}
 
 type gaussianLatent struct{}
@@ -92,10 +87,8 @@ func (gaussianLatent) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Ordinal: true}
 }
 
-// Check implements Loss.
 func (gaussianLatent) Check(m model.Model, o Objective) error { return gaussianPairwise{}.Check(m, o) }
 
-// CheckDomain implements DomainChecker.
 func (gaussianLatent) CheckDomain(s *domain.Domain) error { return gaussianPairwise{}.CheckDomain(s) }
 
 // Add implements Loss; it fails, because there is no program.
@@ -103,8 +96,8 @@ func (gaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, 
 	return gaussianPairwise{}.Add(b, m, o, r, w)
 }
 
-// Matrix implements OfMatrix. To judge a P of other rows it uses pairwise moments; with nominal
-// columns, latent moments of the given rows.
+// To judge a P of other rows it uses pairwise moments; with nominal columns, latent moments of
+// the given rows.
 func (gaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	if !fit && t.Blocks == nil {
 		return pairmoments.Of(ctx, t, rows, counts, workers)

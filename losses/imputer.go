@@ -29,10 +29,8 @@ const (
 
 func (k ImputerLoss) String() string { return [...]string{"kl", "fisher"}[k] }
 
-// MarshalText writes the name, for settings in files.
 func (k ImputerLoss) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads "kl" or "fisher".
 func (k *ImputerLoss) UnmarshalText(text []byte) error {
 	l, err := ParseImputerLoss(string(text))
 	if err == nil {
@@ -60,7 +58,6 @@ func ParseImputerLoss(s string) (ImputerLoss, error) {
 }
 
 // Inputs of an imputer program besides InputX (zero-filled rows), InputMask and InputWeight.
-// BindImputer fills the inputs of a domain.
 const (
 	InputNoise = "noise" // ε (b, d), standard normal
 
@@ -72,9 +69,8 @@ const (
 )
 
 // NewImputer builds the program of one imputer step on b rows: one draw per row and stratum, the
-// loss per row weighted by InputWeight, and its φ-gradient. If the objective o adds noise, rows are
-// noisy and InputSignal and InputNoiseLevel are inputs. The reported value of KL is E[log q' − log
-// q_θ], up to a constant.
+// loss per row weighted by InputWeight, and its φ-gradient. If the objective o adds noise, rows
+// are noisy and InputSignal and InputNoiseLevel are inputs.
 //
 // The Fisher loss, noise levels and a domain with a boundary need a nets.NormalConditional.
 func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
@@ -100,7 +96,6 @@ func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o
 	})
 }
 
-// refuse returns an error for settings that need a normal imputer.
 func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	what := ""
 	noising, ok := o.(Noising)
@@ -140,12 +135,11 @@ func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.Im
 	return b.GroupSum(surrogate, draw.K), b.GroupSum(b.Prod(weight, b.Sub(draw.LogDensity, density)), draw.K)
 }
 
-// normalImputer adds the loss of one draw per row. On R^d (s nil) it is x' = μ_φ(x⁰) + σ_φ ε.
+// On R^d (s nil) it is x' = μ_φ(x⁰) + σ_φ ε.
 //
 // On a domain q'_φ is the normal restricted to the row's section: per coordinate for a box, along
-// σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map T of graph.Transport. Its log
-// density −½‖T‖² − Σ log σ − log(mass) depends on φ through T and the mass; both losses are exact.
-// A half-space over bounded columns, or a second half-space, is ignored here: the imputer learns
+// σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map T of graph.Transport. A
+// half-space over bounded columns, or a second half-space, is ignored here: the imputer learns
 // the conditional on the box, and its draws are restricted later.
 func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, m model.Model, s *domain.Domain, of nets.ImputerRows, at Rows, z graph.Node) (surrogate, reported graph.Node) {
 	rows, d := graph.Shape(of.X)
@@ -184,7 +178,6 @@ func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, 
 	return surrogate, b.Sub(logQ, terms.NeedLogDensity(b))
 }
 
-// restrict returns T(z) for standard normals z, and the log mass inside.
 func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
 	rows, d := graph.Shape(z)
 	restricted = z
@@ -264,7 +257,6 @@ func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 	}
 }
 
-// Names of the outputs of NewForward.
 const (
 	OutputMean  = "mean"
 	OutputLogSD = "log sd"
@@ -293,7 +285,6 @@ func imputerRows(b *graph.Builder, noiseConditional bool, d, rows int) (of nets.
 	return of
 }
 
-// Names of the outputs of NewDraws.
 const (
 	OutputDraws     = "draws"       // (b·K, d)
 	OutputLogDraw   = "log q'"      // (b·K, 1)

@@ -36,15 +36,12 @@ func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	return model.Evaluate(b, m, r.X)
 }
 
-// completed returns the completed rows as table rows with one draw each and every cell observed,
-// for losses with LossNeeds.CompletedRows.
+// completed returns the completed rows as table rows with one draw each and every cell observed.
 func (r Rows) completed(b *graph.Builder) Rows {
 	n, d := graph.Shape(r.X)
 	return Rows{R: 1, X: r.X, Mask: b.Input(inputAll, n, d)}
 }
 
-// levels adds the inputs of noise levels if o needs them. It refuses a model that does not take
-// them.
 func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 	n, ok := o.(Noising)
 	if !ok {
@@ -60,7 +57,6 @@ func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
 }
 
-// Names of the inputs and outputs of a program made by New.
 const (
 	InputX           = "x"
 	InputMask        = "mask"
@@ -77,15 +73,11 @@ const (
 	inputAll = "all coordinates" // mask of ones for the completed rows
 )
 
-// Loss is an estimating equation of a model from completed rows. Add new ones to Losses.
+// Loss is an estimating equation of a model from completed rows.
 type Loss interface {
-	// Name is the key in Losses.
 	Name() string
-	// Needs returns the requirements and properties.
 	Needs() LossNeeds
-	// Check returns an error if the loss does not support the model with the objective.
 	Check(m model.Model, o Objective) error
-	// Add adds the loss to b.
 	Add(b *graph.Builder, m model.Model, o Objective, rows Rows, w Weighting) Result
 }
 
@@ -100,7 +92,6 @@ type LossNeeds struct {
 	// Program.Input(InputX) before Bind, so float32 is not supported.
 	CompletedRows bool
 
-	// Ordinal means that tables may have ordered categories.
 	Ordinal bool
 
 	// Assumes is MCAR or MAR; empty means MCAR.
@@ -109,7 +100,7 @@ type LossNeeds struct {
 	// Mean means that a network's mean must be estimated, because observed means are biased under
 	// MAR.
 	Mean bool
-	// Equation means that the gradient is not that of a function: line searches do not apply.
+	// The gradient is not that of a function: line searches do not apply.
 	Equation bool
 	// Moments means that, given the conditional distribution of missing cells, the loss depends on
 	// rows only through moments of the completed rows. The E step outputs OutputMoments, the matrix
@@ -120,7 +111,6 @@ type LossNeeds struct {
 // DomainChecker is a loss that supports some domains only.
 type DomainChecker interface {
 	Loss
-	// CheckDomain returns an error if the loss does not support the domain.
 	CheckDomain(s *domain.Domain) error
 }
 

@@ -19,7 +19,6 @@ import (
 
 const d = 4
 
-// problem is a small incomplete sample and a model away from the truth.
 type problem struct {
 	model *model.Gaussian
 	x     []float64 // (n, d), zero where missing
@@ -60,7 +59,6 @@ func (p problem) weights() []float64 {
 	return w
 }
 
-// normal is the model's distribution by gonum.
 func normal(t testing.TB, m *model.Gaussian, src rand.Source) *distmv.Normal {
 	t.Helper()
 	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
@@ -109,7 +107,6 @@ func (p problem) propose(prog *graph.Program, r int, sd float64, rng *rand.Rand)
 	}
 }
 
-// condition fills missing cells with draws from the model's conditional, by gonum.
 func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.Source) {
 	t.Helper()
 	x := prog.Input(losses.InputX)
@@ -153,8 +150,8 @@ func gradient(prog *graph.Program, m model.Model) []float64 {
 	return g
 }
 
-// The paper's equivalence of Marg-IW and the gradient-first approach, three
-// ways: (P), (M) differentiated through its weights, and central differences.
+// Marg-IW equals the gradient-first approach: (P), (M) through its weights, and central
+// differences.
 func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	const n, r = 7, 5
 	p := newProblem(t, n, 0.4, model.CholeskyFactor, 1)
@@ -267,8 +264,6 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 	require.ErrorIs(t, prog.Run(), losses.ErrNotPositiveDefinite)
 }
 
-// Small r: leave-one-out is unbiased for the closed form's gradient, the plug-in is visibly biased.
-// Draws from gonum's conditionals.
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
 	p := newProblem(t, n, 0.5, model.CholeskyFactor, 8)
@@ -315,8 +310,7 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	require.Greater(t, zPlug, 20.0)
 }
 
-// Without missing cells every loss is ordinary score matching, −2 tr P + ‖P(x−μ)‖², computed
-// without the graph.
+// Without missing cells every loss is ordinary score matching.
 func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 	const n = 5
 	for name, l := range map[string]way{
@@ -410,7 +404,6 @@ func completeRows(t *testing.T, l way, r int) {
 	require.Less(t, diff.Error, 1e-8, "%+v", diff)
 }
 
-// way is a loss with its weighting.
 type way struct {
 	losses.Loss
 	weighting losses.Weighting

@@ -22,7 +22,6 @@ func (marginal) Needs() LossNeeds {
 }
 func (marginal) Check(model.Model, Objective) error { return nil }
 
-// Add implements Loss.
 func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	parts := partsOf(b, o, rows, t)
@@ -63,7 +62,6 @@ func (direct) Name() string                       { return "direct" }
 func (direct) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
 func (direct) Check(model.Model, Objective) error { return nil }
 
-// Add implements Loss.
 func (direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	w := weightsOf(b, weighting, rows, t)

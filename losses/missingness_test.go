@@ -20,14 +20,12 @@ import (
 	"missingscore/nets"
 )
 
-// notAtRandom is one row of a Gaussian in three columns and its missingness mechanism.
 type notAtRandom struct {
 	x, mask  []float64
 	logistic *missingness.Logistic // nil for none
 	support  *domain.Domain
 }
 
-// three is N(μ, P⁻¹) on three columns.
 func three(t *testing.T) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(3, model.FreeSymmetric)
@@ -66,8 +64,6 @@ func rows() map[string]notAtRandom {
 	}
 }
 
-// grid is a product of Gauss–Legendre rules over the missing cells: completed rows and
-// their weights.
 func (r notAtRandom) grid() (x, weight []float64) {
 	x, weight = append([]float64(nil), r.x...), []float64{1}
 	for j, m := range r.mask {
@@ -94,7 +90,6 @@ func (r notAtRandom) grid() (x, weight []float64) {
 	return x, weight
 }
 
-// log is f(x_Λ) = log ∫ q(x) φ_Λ(x) dx_mis, from the density alone.
 func (r notAtRandom) log(m *model.Gaussian) float64 {
 	x, weight := r.grid()
 	mu, p := m.Mean(), m.Precision()
@@ -122,8 +117,6 @@ func (r notAtRandom) log(m *model.Gaussian) float64 {
 	return math.Log(sum)
 }
 
-// objective is Σ_Λ g_j(2∂²f + (∂f)²) + 2∂_jg_j ∂_jf, f differentiated by five-point
-// differences.
 func (r notAtRandom) objective(m *model.Gaussian) (loss float64, score []float64) {
 	g, slope := []float64{1, 1, 1}, make([]float64, 3)
 	if r.support.Bounded() {
@@ -149,8 +142,6 @@ func (r notAtRandom) objective(m *model.Gaussian) (loss float64, score []float64
 	return loss, score
 }
 
-// program has the row's grid for draws, the grid's weights for the proposal's density:
-// self-normalised averages are then integrals under the conditional, without noise.
 func (r notAtRandom) program(t *testing.T, l way, m model.Model) *graph.Program {
 	t.Helper()
 	if r.logistic != nil {
@@ -175,8 +166,7 @@ func (r notAtRandom) program(t *testing.T, l way, m model.Model) *graph.Program 
 	return p
 }
 
-// The score of the observed cells with their pattern, ∇ log ∫ q φ_Λ dx_mis, is
-// E[s + ∇log φ_Λ] under the conditional, and the reported loss is score matching of it.
+// ∇ log ∫ q φ_Λ dx_mis is E[s + ∇log φ_Λ] under the conditional.
 func TestObservedScoreAgainstQuadrature(t *testing.T) {
 	for name, r := range rows() {
 		t.Run(name, func(t *testing.T) {
@@ -208,8 +198,6 @@ func TestObservedScoreAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// The gradient of the pseudo-loss equals that of the loss on the grid, and that of score matching
-// by quadrature up to its difference errors.
 func TestGradientAgainstQuadrature(t *testing.T) {
 	for name, r := range rows() {
 		t.Run(name, func(t *testing.T) {
@@ -230,8 +218,6 @@ func TestGradientAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// The imputer of censored cells is trained on draws beyond the threshold: the reported E[log q' −
-// log q] is computed from such draws.
 func TestImputerOfCensoredCells(t *testing.T) {
 	r := rows()["censored both"]
 	m := three(t)
@@ -270,7 +256,6 @@ func TestImputerOfCensoredCells(t *testing.T) {
 	require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-10)
 }
 
-// φ depends on clean rows: objectives that add noise are refused.
 func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
 	o, err := losses.Denoising{}.WithDefaults()
 	require.NoError(t, err)

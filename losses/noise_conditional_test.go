@@ -35,7 +35,6 @@ func (s scaled) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 
 var ladder = losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}, Weight: "variance"}
 
-// (P) and the direct loss at many levels have the gradient of what is reported.
 func TestNoiseConditionalGradients(t *testing.T) {
 	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 31)
 	const r = 4
@@ -58,8 +57,6 @@ func TestNoiseConditionalGradients(t *testing.T) {
 	}
 }
 
-// An imputer that is told the level: gradients of both losses against differences of
-// what is reported, which is written out here.
 func TestNoiseConditionalImputer(t *testing.T) {
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		for _, options := range []nets.NormalOptions{{Hidden: 6, NoiseConditional: true}, {Hidden: 6, NoiseConditional: true, MaskInput: true, DiagonalSD: true}} {

@@ -24,7 +24,6 @@ type Parts struct {
 	Quadratic graph.Node // c (b, m), constant
 }
 
-// partsOf returns an objective's parts at t. A missing part stops the construction.
 func partsOf(b *graph.Builder, o Objective, rows Rows, t model.Evaluation) Parts {
 	p := o.Parts(b, rows, t)
 	if p.Linear == nil || p.Score == nil || p.Quadratic == nil {
@@ -48,11 +47,9 @@ type Plain interface {
 	Plain()
 }
 
-// Drawing is an objective that draws at random, by the rng of Bind or AddNoise. Without this
-// interface an objective counts as deterministic.
+// Drawing is an objective that draws at random, by the rng of Bind or AddNoise.
 type Drawing interface {
 	Objective
-	// Draws reports whether it draws with its settings.
 	Draws() bool
 }
 
@@ -82,10 +79,8 @@ var Classical Objective = classical{}
 
 type classical struct{}
 
-// Plain implements Plain.
 func (classical) Plain() {}
 
-// Parts implements Objective.
 func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
@@ -95,7 +90,6 @@ func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	}
 }
 
-// Bind implements Objective.
 func (classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
 
 // Schedule is the noise levels of a Noising objective: Kind fixed, exploding or preserving, its Least

@@ -9,8 +9,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// check returns an error if a loss does not support a weighting, model, objective or r draws per
-// row.
 func check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 	if err := w.Check(l); err != nil {
 		return err
@@ -27,9 +25,8 @@ func check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 	return nil
 }
 
-// New builds the program of one parameter step: the inputs above, the surrogate and its gradient
-// for all parameters of the model, the reported loss, and the weights if any. It fails if Check
-// does.
+// New builds the program of one parameter step: inputs, surrogate, its gradient, reported loss,
+// and weights if any. It fails if Check does.
 func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r int) (*graph.Program, error) {
 	if err := check(l, w, m, o, r); err != nil {
 		return nil, err
@@ -55,7 +52,6 @@ func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r in
 	return p, err
 }
 
-// add adds a loss of rows.
 func add(g *graph.Builder, l Loss, w Weighting, m model.Model, o Objective, rows Rows) Result {
 	rows.levels(g, m, o)
 	res := l.Add(g, m, o, rows, w)
@@ -65,7 +61,6 @@ func add(g *graph.Builder, l Loss, w Weighting, m model.Model, o Objective, rows
 	return res
 }
 
-// observeAll fills the mask of the completed rows, if it is an input.
 func observeAll(in graph.Inputs) {
 	if in.Has(inputAll) {
 		all := in.Input(inputAll)
@@ -98,7 +93,6 @@ func bindLevels(in graph.Inputs, batch *data.Batch) {
 // value is its name in files.
 type Assumption string
 
-// The assumptions. Losses have the first two; the others depend on the loss's use.
 const (
 	// MCAR is the assumption of losses that compare the model's marginal density with rows of each
 	// pattern.
@@ -113,7 +107,6 @@ const (
 	NoneHolds    Assumption = "none"
 )
 
-// String returns a description.
 func (a Assumption) String() string {
 	switch a {
 	case MAR:

@@ -19,7 +19,6 @@ import (
 	"missingscore/losses"
 )
 
-// supports are where the projected objectives are compared.
 func supports() map[string]*domain.Domain {
 	cut := domain.All(d)
 	cut.Lower[0], cut.Upper[1] = -4, 5
@@ -27,10 +26,8 @@ func supports() map[string]*domain.Domain {
 	return map[string]*domain.Domain{"all": nil, "box and half-space": cut}
 }
 
-// weight lets g and its slope differ from cell to cell over the whole support.
 var weight = domain.Weight{Cap: 7}
 
-// batch is the problem's rows.
 func (p problem) batch() *data.Batch {
 	b := data.NewBatch(p.n, d)
 	copy(b.X, p.x)
@@ -39,7 +36,6 @@ func (p problem) batch() *data.Batch {
 	return b
 }
 
-// objective makes the program of an objective on the problem's rows, N(0, 1) in the gaps.
 func (p problem) objective(t testing.TB, l way, o losses.Objective, r int, seed uint64) *graph.Program {
 	t.Helper()
 	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, p.model, o, p.n, r)
@@ -82,8 +78,7 @@ func projected(t *testing.T, s *domain.Domain) map[string]losses.Objective {
 	return out
 }
 
-// With importance weights (P), the direct Marg-IW loss and EM's own have the gradient
-// of the reported loss, by differences.
+// Gradients equal differences of the reported loss.
 func TestProjectedGradients(t *testing.T) {
 	for where, s := range supports() {
 		for name, o := range projected(t, s) {
@@ -108,7 +103,6 @@ func TestProjectedGradients(t *testing.T) {
 	}
 }
 
-// gradients are all of the model's, in a row.
 func gradients(t testing.TB, prog *graph.Program, m model.Model) (out []float64) {
 	t.Helper()
 	require.NoError(t, prog.Run())
@@ -135,8 +129,7 @@ func TestSlicedBasisIsClassical(t *testing.T) {
 	}
 }
 
-// Over directions the sliced gradient has the classical one for its mean; the
-// variance-reduced form varies less.
+// Over directions the sliced gradient has the classical one for its mean.
 func TestSlicedIsUnbiased(t *testing.T) {
 	for where, s := range supports() {
 		spread := map[string]float64{}
@@ -172,7 +165,6 @@ func TestSlicedIsUnbiased(t *testing.T) {
 	}
 }
 
-// noisy is a normal with the noise that a batch was given, and what was added.
 func noisy(p problem, o losses.Denoising, seed uint64) *data.Batch {
 	b := p.batch()
 	o.AddNoise(b, stream.New(seed, 1))

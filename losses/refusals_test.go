@@ -16,7 +16,6 @@ import (
 	"missingscore/nets"
 )
 
-// part is a normal model that leaves parts of its evaluation out.
 type part struct {
 	model.Model
 	leave func(*model.Evaluation)
@@ -28,8 +27,6 @@ func (m part) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// What a loss, an objective or a weighting needs and a model does not have is named; what
-// nobody needs may be missing.
 func TestMissingPartsAreRefusedByName(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
 	scoreAlone := part{g, func(t *model.Evaluation) { t.LogDensity = nil }}
@@ -68,7 +65,6 @@ func TestMissingPartsAreRefusedByName(t *testing.T) {
 	}
 }
 
-// lacking, noWeights and noResult leave out what they have to give.
 type lacking struct{}
 
 func (lacking) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
@@ -86,7 +82,6 @@ func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, 
 	return losses.Result{}
 }
 
-// What a part of one's own leaves out is named, and no nil node is met later.
 func TestPartsThatGiveNothingAreNamed(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
 	for _, l := range []losses.Loss{losses.Marginal, losses.Complete, losses.CompleteData, losses.Direct} {
@@ -99,8 +94,6 @@ func TestPartsThatGiveNothingAreNamed(t *testing.T) {
 	require.EqualError(t, err, "loss marginal gives no surrogate, or no value to report")
 }
 
-// A weighting says which losses and how many draws it is for, a loss which models and
-// objectives.
 func TestChoicesThatDoNotGoTogether(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
 	for _, c := range []struct {
@@ -152,7 +145,6 @@ func TestObjectivesKnowTheirTable(t *testing.T) {
 	}
 }
 
-// An imputer that is not normal is refused what only normals can do.
 func TestOtherImputersAreRefusedByName(t *testing.T) {
 	imp := newPair(2, true)
 	box := domain.All(2)
@@ -173,7 +165,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		require.ErrorContains(t, err, "does not draw independent normals")
 	}
 	_, err := nets.NewImputer("gan", 2, nil, stream.New(1))
-	require.ErrorContains(t, err, `there is no imputer "gan"; imputers are flow, linear, mixture, normal`)
+	require.ErrorContains(t, err, `there is no imputer "gan"; imputers are linear, mixture, normal`)
 	made, err := nets.NewImputer("normal", 2, []byte(`{"hidden":5}`), stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, nets.NormalOptions{Hidden: 5}, made.Options())
@@ -217,8 +209,7 @@ func TestObjectivesByName(t *testing.T) {
 	}
 }
 
-// What each loss takes missing cells for: docs/theory/index.md#assumptions. A new one has to
-// say it.
+// What each loss takes missing cells for: docs/theory/index.md#assumptions.
 func TestLossesSayWhatTheyAssume(t *testing.T) {
 	want := map[string]losses.Assumption{
 		"marginal": losses.MCAR, "gaussian-marginal": losses.MCAR, "direct": losses.MCAR, "complete": losses.MCAR,

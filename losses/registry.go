@@ -11,11 +11,10 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Losses are the losses by name. Add a loss here, or in the init function of its package.
+// Losses are the losses by name.
 var Losses = byName[Loss](marginal{}, complete{}, completeData{}, gaussianMarginal{}, gaussianComplete{}, gaussianPairwise{}, gaussianLatent{}, direct{})
 
-// Weightings are the weightings by name. Add a weighting here, or in the init function of its
-// package.
+// Weightings are the weightings by name.
 var Weightings = byName[Weighting](uniform{}, leaveOneOut{}, selfNormalised{})
 
 func byName[T interface{ Name() string }](all ...T) map[string]T {
@@ -34,8 +33,7 @@ func WeightingByName(name string) (Weighting, error) {
 	return nil, spelling.Unknown("weighting", name, slices.Sorted(maps.Keys(Weightings)))
 }
 
-// Objectives are the objectives by name. Add an objective here, or in the init function of its
-// package.
+// Objectives are the objectives by name.
 var Objectives = map[string]ObjectiveMaker{
 	"classical": func(s ObjectiveSetting) (Objective, error) {
 		if s.Domain.Bounded() {

@@ -45,7 +45,6 @@ type Sliced struct {
 
 const mostDirections = 10000 // per row; each is a pass through the model
 
-// WithDefaults fills zero values and refuses unknown directions.
 func (o Sliced) WithDefaults() (Sliced, error) {
 	if o.Directions == "" {
 		o.Directions = Rademacher
@@ -87,7 +86,6 @@ func (o Sliced) truncated(d int) Truncated {
 
 const inputDirection = "direction %d" // (b, d): √g∘v, 0 where missing
 
-// Parts implements Objective.
 func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	k := o.number(d)
@@ -135,7 +133,6 @@ func plus(b *graph.Builder, x, y graph.Node) graph.Node {
 	return b.Add(x, y)
 }
 
-// Bind implements Objective.
 func (o Sliced) Bind(p graph.Inputs, batch *data.Batch, rng *rand.Rand) {
 	d := batch.D
 	bounded := o.Domain.Bounded()

@@ -15,8 +15,7 @@ import (
 	"missingscore/nets"
 )
 
-// pair is an imputer of two normals, the same for all rows: weights, means and one
-// deviation. Where it is single it has the first of them alone.
+// pair is an imputer of two normals, the same for all rows; one normal if single.
 type pair struct {
 	d                  int
 	logits, means, log *graph.Param
@@ -63,9 +62,8 @@ func (p *pair) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Node) n
 	return nets.Strata{K: k, X: x, LogDensity: density, LogWeight: weight}
 }
 
-// The KL of a mixture of normals by strata: at fixed noise the surrogate's gradient is
-// that of what is reported, and its mean over the noise, by quadrature, that of the KL
-// itself, whose value is an integral on a line.
+// At fixed noise the surrogate's gradient is that of the reported value; its mean over the noise
+// is that of the KL, by quadrature.
 func TestStrataKL(t *testing.T) {
 	const n = 400
 	m := model.NewGaussian(2, model.CholeskyFactor)
@@ -120,7 +118,6 @@ func TestStrataKL(t *testing.T) {
 // hidden is an imputer whose type says nothing but nets.Imputer.
 type hidden struct{ nets.Imputer }
 
-// One stratum is what normal imputers are trained by, to the last bit.
 func TestOneStratumIsTheNormalImputer(t *testing.T) {
 	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
 		p := newProblem(t, 9, 0.4, model.CholeskyFactor, 51)

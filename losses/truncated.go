@@ -28,7 +28,6 @@ type Truncated struct {
 	Weight domain.Weight
 }
 
-// Input names of Truncated; those of half-space k end in its number.
 const (
 	inputG       = "g"
 	inputSlope   = "slope of g"
@@ -46,7 +45,6 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 	return classical{}
 }
 
-// Parts implements Objective.
 func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
@@ -61,7 +59,6 @@ func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts 
 	}
 }
 
-// tangents returns the inputs a_h (1, d) and v_h (n, d); none with NoTangent.
 func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Node) {
 	if o.Weight.NoTangent {
 		return nil, nil
@@ -73,7 +70,6 @@ func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Nod
 	return normals, along
 }
 
-// score returns s̃ (n·r, d).
 func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 	normals, tangents := o.tangents(b, n)
 	along := s
@@ -113,7 +109,6 @@ func (o Truncated) tangential(b *graph.Builder, u graph.Node) graph.Node {
 	return w
 }
 
-// Bind implements Objective.
 func (o Truncated) Bind(p graph.Inputs, batch *data.Batch, _ *rand.Rand) {
 	d, x, mask := batch.D, batch.X, batch.Mask
 	g, slope := p.Input(inputG), p.Input(inputSlope)

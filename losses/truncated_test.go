@@ -21,8 +21,7 @@ import (
 	"missingscore/nets"
 )
 
-// plane is a truncated Gaussian in two dimensions of which x1 is observed. All
-// integrals over x2 are by quadrature, the outside truth.
+// All integrals over x2 are by quadrature, the outside truth.
 type plane struct {
 	name   string
 	domain *domain.Domain
@@ -56,7 +55,6 @@ var (
 // Where an unbounded range is cut off: less than e^−30 of the density is left.
 const reach, far = 8, 14
 
-// ranges of x1 and, given it, of x2.
 func (p plane) first() (low, high float64) {
 	low, high = max(p.domain.Lower[0], -reach), min(p.domain.Upper[0], reach)
 	for _, h := range p.domain.Half {
@@ -77,7 +75,6 @@ func (p plane) second(x1 float64) (low, high float64) {
 	return low, high
 }
 
-// pieces are nodes between breaks, where g has its kinks.
 func pieces(low, high float64, breaks []float64, panels, each int) (x, w []float64) {
 	slices.Sort(breaks)
 	for _, b := range append(breaks, high) {
@@ -89,7 +86,6 @@ func pieces(low, high float64, breaks []float64, panels, each int) (x, w []float
 	return x, w
 }
 
-// kinks of g in coordinate j, given the other one.
 func (p plane) kinks(j int, other float64) []float64 {
 	c := p.weight.Cap
 	if c == 0 {
@@ -103,7 +99,6 @@ func (p plane) kinks(j int, other float64) []float64 {
 	return slices.DeleteFunc(out, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// nodes are Gauss–Legendre nodes in panels.
 func nodes(low, high float64, panels, each int) (x, w []float64) {
 	step := (high - low) / float64(panels)
 	for k := range panels {
@@ -147,8 +142,7 @@ func (p plane) g(x1 float64) (g, slope float64) {
 	return all[0], slopes[0]
 }
 
-// program is the loss with the quadrature's nodes as imputations: self-normalised
-// weights with log p' = −log(quadrature weight) make E_i the quadrature itself.
+// program has the quadrature's nodes as imputations, so that E_i is the quadrature.
 func (p plane) program(t *testing.T, l way, o losses.Objective, m *model.Gaussian, x1, weight []float64) *graph.Program {
 	const panels, each = 8, 30
 	r := panels * each
@@ -176,8 +170,6 @@ func planeModel(t testing.TB, kind model.Parameterisation) *model.Gaussian {
 	return m
 }
 
-// The reported loss is the truncated objective of the true marginal, and the
-// pseudo-loss has its gradient.
 func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
@@ -207,9 +199,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// The expected gradient over the truncated truth is zero at the truth. It is not
-// if imputed values leave the domain, or if E[s] is taken for the marginal score
-// where a half-space moves the range of the missing cell.
+// The expected gradient is zero at the truth, but not if imputed values leave the domain.
 func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
@@ -249,7 +239,6 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 	}
 }
 
-// em-full takes g at the completed rows, not at the observed cells.
 func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 	p := planes()[0]
 	for _, q := range planes() {
@@ -278,8 +267,6 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 	require.InDelta(t, want/total, prog.Output(losses.OutputReported)[0], 1e-10)
 }
 
-// Both imputer losses on domains: gradient against differences of what is
-// reported, which is written out here from T and the mass inside.
 func TestImputerLossesOnDomains(t *testing.T) {
 	box := domain.All(d)
 	box.Lower[0], box.Upper[1], box.Lower[2], box.Upper[2] = -1.5, 2, -3, 4
@@ -350,8 +337,6 @@ func imputerLossOnDomain(t *testing.T, kind losses.ImputerLoss, o nets.NormalOpt
 	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
 }
 
-// restrictedRow is a row completed by the noise restricted to its section, with the
-// restricted noise and its log density.
 func restrictedRow(imp *nets.NormalImputer, s *domain.Domain, x, mask, noise, mean []float64) (row, z []float64, log float64, c domain.Section) {
 	row, z = append(row, x...), make([]float64, d)
 	s.Section(&c, row, mask)
@@ -391,7 +376,6 @@ func restrictedRow(imp *nets.NormalImputer, s *domain.Domain, x, mask, noise, me
 	return row, z, log, c
 }
 
-// The truncated normal by gonum.
 var standard = distuv.UnitNormal
 
 func logMass(alpha, beta float64) float64 {

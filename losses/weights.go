@@ -7,20 +7,15 @@ import (
 	"missingscore/graph/model"
 )
 
-// Weighting estimates expectations from r draws: E_i[f] = Σ_k w_ik f(x_ik). Add new ones to
-// Weightings.
+// Weighting estimates expectations from r draws: E_i[f] = Σ_k w_ik f(x_ik).
 type Weighting interface {
-	// Name is the key in Weightings.
 	Name() string
-	// Needs returns the requirements.
 	Needs() WeightingNeeds
-	// Check returns an error if the weighting does not support a loss.
 	Check(l Loss) error
 	// Weights adds w (B, 1), not detached.
 	Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node
 }
 
-// weightsOf returns the weights w at t. Missing weights stop the construction.
 func weightsOf(b *graph.Builder, w Weighting, rows Rows, t model.Evaluation) graph.Node {
 	n := w.Weights(b, rows, t)
 	if n == nil {
@@ -37,7 +32,7 @@ type WeightingNeeds struct {
 }
 
 // CrossAverages is a weighting that, for each draw, averages over the row's other draws, so that
-// products of averages are unbiased. Losses with LossNeeds.Products use it.
+// products of averages are unbiased.
 type CrossAverages interface {
 	Weighting
 	// Others returns, for each draw, the mean of f (B, m) over the other draws.
@@ -57,7 +52,6 @@ func (uniform) Name() string          { return "uniform" }
 func (uniform) Needs() WeightingNeeds { return WeightingNeeds{Draws: 1} }
 func (uniform) Check(Loss) error      { return nil }
 
-// Weights implements Weighting.
 func (uniform) Weights(b *graph.Builder, rows Rows, _ model.Evaluation) graph.Node {
 	share := 1 / float64(rows.R)
 	return b.Map(&graph.Function{Name: "uniform", F: func(float64) float64 { return share }}, rows.LogProposal)
@@ -70,12 +64,10 @@ type selfNormalised struct{}
 
 func (selfNormalised) Name() string { return "self-normalised" }
 
-// Needs implements Weighting.
 func (selfNormalised) Needs() WeightingNeeds {
 	return WeightingNeeds{Density: true, Proposal: true, Draws: 1}
 }
 
-// Check implements Weighting.
 func (selfNormalised) Check(l Loss) error {
 	if l.Needs().NoDraws {
 		return fmt.Errorf("weighting self-normalised needs draws, and loss %s makes none: use uniform", l.Name())
@@ -83,7 +75,6 @@ func (selfNormalised) Check(l Loss) error {
 	return nil
 }
 
-// Weights implements Weighting.
 func (selfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
 	return b.GroupSoftmax(b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
 }
@@ -111,7 +102,6 @@ type leaveOneOut struct{ uniform }
 func (leaveOneOut) Name() string          { return "leave-one-out" }
 func (leaveOneOut) Needs() WeightingNeeds { return WeightingNeeds{Draws: 3} }
 
-// Check implements Weighting.
 func (leaveOneOut) Check(l Loss) error {
 	if !l.Needs().Products {
 		return fmt.Errorf("weighting leave-one-out removes the bias of products of two averages over the same draws, and loss %s has none: use uniform", l.Name())

@@ -34,14 +34,11 @@ func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delt
 	return delta, halfLogDet
 }
 
-// conditionals are the rows' factors, computed by the draw and shared by the operations of one
-// conditionalNormal.
 type conditionals struct {
 	d    int
 	rows []conditional
 }
 
-// conditional belongs to one row.
 type conditional struct {
 	gaps   []int
 	factor []float64 // C (m, m), its lower triangle
@@ -53,7 +50,6 @@ func (c *conditional) triangle() blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(c.gaps), Stride: len(c.gaps), Data: c.factor}
 }
 
-// solve replaces v by C⁻¹v or C⁻ᵀv.
 func (c *conditional) solve(t blas.Transpose, v []float64) {
 	blas64.Trsv(t, c.triangle(), blas64.Vector{N: len(v), Inc: 1, Data: v})
 }
@@ -97,7 +93,6 @@ func (k *conditionals) draw(out []float64, in [][]float64) error {
 	return nil
 }
 
-// pick returns a row's numbers in its missing cells.
 func (c *conditional) pick(row []float64) []float64 {
 	v := make([]float64, len(c.gaps))
 	for a, j := range c.gaps {

@@ -27,8 +27,7 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 //	log q(x) = f_θ(x) − ½ Σ_j κ_j (x_j − c_j)²,   κ_j = exp(θ_j) > 0
 //
 // where f is a perceptron with smooth activations, and κ and c are learned. f grows at most
-// linearly, so q is integrable for every θ. It starts near the standard normal and needs
-// standardised columns. SetTilt may add a tilt after the fit.
+// linearly, so q is integrable for every θ. It needs standardised columns.
 type energy struct {
 	*perceptron
 	d int
@@ -50,7 +49,6 @@ func newEnergy(d int, f *perceptron) *energy {
 
 func (m *energy) Dim() int { return m.d }
 
-// Evaluate implements model.Model.
 func (m *energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
@@ -62,8 +60,7 @@ func (m *energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Derive(b, x, log)
 }
 
-// Rescale implements model.Parametric: the change of units goes into the first layer and the
-// quadratic term.
+// Rescale puts the change of units into the first layer and the quadratic term.
 func (m *energy) Rescale(mean, deviation []float64) error {
 	w, bias := m.hidden[0].weight, m.hidden[0].bias
 	for j := range m.d {
@@ -96,14 +93,12 @@ type noiseEnergy struct {
 
 func (m *noiseEnergy) Dim() int { return m.d }
 
-// Evaluate implements model.Model at the level Clean.
 func (m *noiseEnergy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
 	return m.terms(b, x, signal, noise)
 }
 
-// AtNoise implements model.NoiseConditional.
 func (m *noiseEnergy) AtNoise(signal, noise graph.Node) model.Model {
 	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
 }

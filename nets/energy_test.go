@@ -23,7 +23,6 @@ func newEnergy(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// atLevels is a noise-conditional model with a noise level per row.
 type atLevels struct {
 	model.NoiseConditional
 	signal, noise []float64
@@ -36,7 +35,6 @@ func (m atLevels) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 
 func TestEnergies(t *testing.T) { runNetworks(t, newEnergy) }
 
-// runNetworks tests networks of all activations and depths, with and without noise levels.
 func runNetworks(t *testing.T, make func(testing.TB, int, nets.NetworkOptions) model.Model) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
@@ -55,7 +53,6 @@ func runNetworks(t *testing.T, make func(testing.TB, int, nets.NetworkOptions) m
 	}
 }
 
-// Evaluate uses the level Clean.
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, NoiseConditional: true}
@@ -82,8 +79,7 @@ func TestCleanLevel(t *testing.T) {
 	}
 }
 
-// Far out the quadratic term wins, along every direction and for large weights: the
-// score points inwards and nothing overflows.
+// Far out the score points inwards and nothing overflows.
 func TestEnergyIsIntegrable(t *testing.T) {
 	const d, n = 3, 50
 	for _, activation := range activations {
@@ -140,12 +136,10 @@ func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// A score network passes the tests of its parts.
 func TestScoreNetworksAreModels(t *testing.T) {
 	runNetworks(t, newScoreNetwork)
 }
 
-// Networks have training defaults and noise-conditional options.
 func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 	for _, name := range []string{"energy", "score-network"} {
 		m, err := model.New(name, 2, nil, stream.New(1))

@@ -12,7 +12,6 @@ import (
 	"missingscore/nets"
 )
 
-// far moves an imputer's parameters away from their start.
 func far(m nets.Imputer, seed uint64) {
 	rng := stream.New(seed, 9)
 	for _, p := range m.Params() {
@@ -22,8 +21,7 @@ func far(m nets.Imputer, seed uint64) {
 	}
 }
 
-// For draws one-to-one in the noise, the log density is the noise's minus log |det ∂x'/∂ε| by
-// central differences, for any pattern.
+// The log density is the noise's minus log |det ∂x'/∂ε| by central differences.
 func TestDensityIsThatOfTheMap(t *testing.T) {
 	const d, step = 4, 1e-5
 	for _, kind := range []string{"normal", "linear", "mixture"} {
@@ -67,7 +65,6 @@ func TestDensityIsThatOfTheMap(t *testing.T) {
 	}
 }
 
-// Values under missing cells, and noise of observed cells, have no effect.
 func TestDrawsDependOnNothingUnseen(t *testing.T) {
 	m, err := nets.NewImputer("linear", 3, nil, stream.New(1, 1))
 	require.NoError(t, err)
@@ -90,9 +87,7 @@ func TestDrawsDependOnNothingUnseen(t *testing.T) {
 	require.NotEqual(t, before, p.Output("draw")[0], "draws follow what is observed")
 }
 
-// Started at a normal distribution, the linear imputer draws from its conditionals: for every
-// row and draw log q'(x') − log q(x) = ½ log det P_mm + ½ (x_o−μ_o)ᵀ Σ_oo⁻¹ (x_o−μ_o), by the
-// marginal covariance, inverted here.
+// Started at a normal, log q'(x') − log q(x) = ½ log det P_mm + ½ (x_o−μ_o)ᵀ Σ_oo⁻¹ (x_o−μ_o).
 func TestLinearStartsAtTheConditional(t *testing.T) {
 	const d, n = 3, 40
 	precision := mat.NewSymDense(d, []float64{2, -0.8, 0.3, -0.8, 1.5, 0.4, 0.3, 0.4, 1})

@@ -10,7 +10,6 @@ import (
 	"missingscore/nets"
 )
 
-// A neural energy, made again from its options.
 func ExampleNewEnergy() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	energy, err := nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{16, 8}, Activation: "tanh"}, rng)
@@ -36,7 +35,6 @@ func ExampleNewEnergy() {
 	// true
 }
 
-// A registered imputer by its name: here the paper's, smaller and given the mask.
 func ExampleNewImputer() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	imputer, err := nets.NewImputer("normal", 4, []byte(`{"hidden": 20, "mask_input": true}`), rng)

@@ -15,8 +15,7 @@ import (
 	"missingscore/nets"
 )
 
-// All options of models and imputers make a network of the right size, within the memory limit, or
-// are refused with a message.
+// Options make a network of the right size or are refused.
 func FuzzOptions(f *testing.F) {
 	f.Setenv(memory.Variable, "50MB")
 	kinds := slices.Sorted(maps.Keys(model.Models))

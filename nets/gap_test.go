@@ -12,8 +12,6 @@ import (
 	"missingscore/nets"
 )
 
-// A gap score network distinguishes a zero from a missing cell; for complete rows its score is
-// AtNoise.
 func TestScoreNetworkIsToldOfGaps(t *testing.T) {
 	options, err := nets.AtLevels("score-network", []byte(`{"hidden":[5]}`), noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 10}, true)
 	require.NoError(t, err)

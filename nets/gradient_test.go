@@ -12,8 +12,7 @@ import (
 	"missingscore/nets"
 )
 
-// Gradients of draws and of their log density, by all parameters, against differences: some
-// function of both, for rows with no gap, with some, and with nothing but gaps.
+// Gradients of draws and of their log density, by all parameters, against differences.
 func TestGradientsOfImputers(t *testing.T) {
 	const n, d = 4, 3
 	for kind, options := range map[string]string{

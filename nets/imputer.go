@@ -10,8 +10,7 @@ import (
 	"missingscore/graph"
 )
 
-// Imputer is a trainable distribution q'_φ(x_mis | x_obs) (paper, "Variational Approximation"). Add
-// new ones to Imputers.
+// Imputer is a trainable distribution q'_φ(x_mis | x_obs) (paper, "Variational Approximation").
 type Imputer interface {
 	// Params returns φ.
 	Params() []*graph.Param
@@ -19,7 +18,6 @@ type Imputer interface {
 	Options() any
 	// Noise returns the number of standard normals per draw of a row.
 	Noise() int
-	// Draw adds reparametrised draws as functions of φ and the noise.
 	Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata
 }
 
@@ -48,7 +46,6 @@ type NormalConditional interface {
 	Mean(b *graph.Builder, rows ImputerRows) graph.Node
 	// LogDeviation adds log σ as a row (1, d).
 	LogDeviation(b *graph.Builder) graph.Node
-	// NoiseConditional reports whether Mean and LevelLogDeviation depend on the rows' noise level.
 	NoiseConditional() bool
 	// LevelLogDeviation adds the noise level's term (n, 1) of log σ; nil unless the imputer is
 	// noise-conditional.

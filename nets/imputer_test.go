@@ -48,7 +48,6 @@ func TestImputerShapesAndSeeds(t *testing.T) {
 	require.InDelta(t, bound*bound/3, square, 4*math.Sqrt(4./45/40000)*bound*bound)
 }
 
-// The network against loops.
 func TestImputerMean(t *testing.T) {
 	const d, n = 3, 2
 	for _, o := range []nets.NormalOptions{{Hidden: 4}, {Hidden: 4, MaskInput: true}} {

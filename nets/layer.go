@@ -12,7 +12,6 @@ import (
 // layer is an affine map, weight (in, out) and bias (1, out).
 type layer struct{ weight, bias *graph.Param }
 
-// newLayer makes a layer with weights of uniformFanIn and appends its parameters to params.
 func newLayer(params *[]*graph.Param, name string, in, out int, rng *rand.Rand) layer {
 	l := layer{graph.NewParam(name, in, out), graph.NewParam(name+" bias", 1, out)}
 	uniformFanIn(l.weight, in, rng)
@@ -21,8 +20,7 @@ func newLayer(params *[]*graph.Param, name string, in, out int, rng *rand.Rand) 
 	return l
 }
 
-// uniformFanIn fills p with U(−1/√n, 1/√n), n the number of inputs of the layer, as PyTorch's
-// Linear does.
+// uniformFanIn fills p with U(−1/√n, 1/√n), as PyTorch's Linear does.
 func uniformFanIn(p *graph.Param, n int, rng *rand.Rand) {
 	bound := 1 / math.Sqrt(float64(n))
 	for i := range p.Value {
@@ -33,7 +31,6 @@ func uniformFanIn(p *graph.Param, n int, rng *rand.Rand) {
 // MostUnits is the largest size of a hidden layer.
 const MostUnits = 10000
 
-// checkUnits refuses invalid sizes of hidden layers; 0 selects the default.
 func checkUnits(units int) error {
 	if units < 0 || units > MostUnits {
 		return fmt.Errorf("%d units: 1 to %d are possible", units, MostUnits)
@@ -41,7 +38,6 @@ func checkUnits(units int) error {
 	return nil
 }
 
-// numbersOf returns the number of weights and biases between layers of these widths.
 func numbersOf(widths ...int) (sum float64) {
 	for l, in := range widths[:len(widths)-1] {
 		sum += float64(in+1) * float64(widths[l+1])

@@ -13,15 +13,12 @@ type Level struct {
 	Noise  float64 `json:"noise"`
 }
 
-// leastLevel is the least level of the default schedules for standardised columns.
 var leastLevel = Level{1, 0.01}
 
-// nodes returns the level for n rows.
 func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
 	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
 }
 
-// bound is a noise-conditional model at its rows' levels.
 type bound struct {
 	model.Model
 	terms func(b *graph.Builder, x graph.Node) model.Evaluation
@@ -29,7 +26,6 @@ type bound struct {
 
 func (m bound) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x) }
 
-// levelFeatures is the number of features of a level.
 const levelFeatures = 5
 
 // features returns c, sin πc, cos πc, sin 2πc, cos 2πc of c = log(σ/a)/4, which is between −1.2 and
@@ -48,7 +44,6 @@ func features(b *graph.Builder, signal, noise graph.Node) graph.Node {
 		}}, signal, noise)
 }
 
-// column returns f of each row's level, (n, 1).
 func column(b *graph.Builder, signal, noise graph.Node, f func(a, s float64) float64) graph.Node {
 	n, _ := graph.Shape(signal)
 	return b.Apply(graph.Op{Name: "level", Rows: n, Cols: 1,
@@ -60,12 +55,10 @@ func column(b *graph.Builder, signal, noise graph.Node, f func(a, s float64) flo
 		}}, signal, noise)
 }
 
-// size returns c = √(a² + σ²), the standard deviation of a noisy cell.
 func size(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	return column(b, signal, noise, math.Hypot)
 }
 
-// times multiplies each row of x by its number in the column w.
 func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x, w, 1) }
 
 // preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns. Its input

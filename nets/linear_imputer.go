@@ -22,8 +22,7 @@ type LinearOptions struct {
 //	c = μ_m − Ω_mm⁻¹ Ω_mo (x_o − μ_o) + f_φ(x⁰, mask)_m
 //
 // (docs/theory/imputer.md#eq-imputer-linear). One mean μ and precision Ω = LLᵀ give the
-// conditionals of all patterns, with full covariances. f is a 2d→h→h→d ReLU network that starts at
-// 0. The family contains the exact conditional of a normal model.
+// conditionals of all patterns, with full covariances. f starts at 0.
 type linearImputer struct {
 	d       int
 	options LinearOptions
@@ -63,7 +62,6 @@ func (o LinearOptions) resolved() LinearOptions {
 	return o
 }
 
-// widths of the correction's layers, with input and output.
 func (o LinearOptions) widths(d int) []int { return []int{2 * d, o.Hidden, o.Hidden, d} }
 
 // NewLinearImputer makes a linear imputer of d columns with weights drawn from rng. It starts at
@@ -89,10 +87,8 @@ func (m *linearImputer) Params() []*graph.Param { return m.params }
 
 func (m *linearImputer) Options() any { return m.options }
 
-// Noise implements Imputer: one number per cell.
 func (m *linearImputer) Noise() int { return m.d }
 
-// StartAt implements NormalStart.
 func (m *linearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
 	g := model.NewGaussian(m.d, model.CholeskyFactor)
 	if err := g.SetPrecision(precision); err != nil {
@@ -103,8 +99,7 @@ func (m *linearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
 	return nil
 }
 
-// Draw implements Imputer: x' = c + C⁻ᵀε with Ω_mm = CCᵀ and log density −½‖ε_mis‖² + ½ log det
-// Ω_mm, up to the normal's constant.
+// Draw adds x' = c + C⁻ᵀε with Ω_mm = CCᵀ and log density −½‖ε_mis‖² + ½ log det Ω_mm.
 func (m *linearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	if d != m.d {

@@ -87,11 +87,10 @@ func (m *mixtureImputer) Params() []*graph.Param { return m.params }
 
 func (m *mixtureImputer) Options() any { return m.options }
 
-// Noise implements Imputer: one number per cell, shared by the strata.
 func (m *mixtureImputer) Noise() int { return m.d }
 
-// Draw implements Imputer: x_k = μ_k + σ_k ε from each component, with the log density log Σ_l π_l
-// N(x_k; μ_l, diag σ_l²) over missing cells, up to the normal's constant.
+// Draw adds x_k = μ_k + σ_k ε with log density log Σ_l π_l N(x_k; μ_l, diag σ_l²) over missing
+// cells.
 func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	if _, d := graph.Shape(rows.X); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
@@ -128,11 +127,9 @@ func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, 
 	return means, logSDs, logits
 }
 
-// widest is the largest |log σ| of a component; it prevents collapse and divergence of unused
-// components.
+// widest |log σ|: prevents collapse and divergence of unused components.
 const widest = 5
 
-// boundedLog is widest·tanh(x/widest).
 var boundedLog = &graph.Function{
 	Name:       "bounded log",
 	F:          func(x float64) float64 { return widest * math.Tanh(x/widest) },

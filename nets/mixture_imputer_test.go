@@ -11,7 +11,6 @@ import (
 	"missingscore/nets"
 )
 
-// drawn is a program of an imputer's draws for n rows of d columns.
 func drawn(t *testing.T, m nets.Imputer, n, d int) *graph.Program {
 	t.Helper()
 	p, err := graph.Build(func(b *graph.Builder) {
@@ -26,8 +25,7 @@ func drawn(t *testing.T, m nets.Imputer, n, d int) *graph.Program {
 	return p
 }
 
-// One cell missing: swept over its noise each normal's draws run over the line, and the
-// density at them integrates to 1, ∫ q'(x) dx = Σ_i q'(x_i) (x_{i+1} − x_{i−1})/2.
+// One cell missing: ∫ q'(x) dx = 1 over a sweep of the noise.
 func TestMixtureDensityIntegratesToOne(t *testing.T) {
 	const n, d = 6001, 2
 	for _, k := range []int{1, 2, 5} {
@@ -62,7 +60,6 @@ func TestMixtureDensityIntegratesToOne(t *testing.T) {
 	}
 }
 
-// Means, deviations and weights depend on the observed cells and on the mask.
 func TestMixtureDependsOnWhatIsObserved(t *testing.T) {
 	const d = 3
 	m := nets.NewMixtureImputer(d, nets.MixtureOptions{Components: 2, Hidden: 20}, stream.New(2, 1))
@@ -87,7 +84,6 @@ func TestMixtureDependsOnWhatIsObserved(t *testing.T) {
 	require.NotEqual(t, wide[2]-mean[2], wide[5]-mean[5], "each normal has its own")
 }
 
-// Defaults, sizes and refusals of imputers.
 func TestOptionsOfImputers(t *testing.T) {
 	m, err := nets.NewImputer("mixture", 4, nil, stream.New(1))
 	require.NoError(t, err)

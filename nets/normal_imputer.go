@@ -57,7 +57,6 @@ func (o NormalOptions) resolved() NormalOptions {
 	return o
 }
 
-// widths of the network's layers, with input and output.
 func (o NormalOptions) widths(d int) []int {
 	in := d
 	if o.MaskInput {
@@ -97,27 +96,21 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 	return m
 }
 
-// Params returns φ.
 func (m *NormalImputer) Params() []*graph.Param { return m.params }
 
-// Options implements Imputer.
 func (m *NormalImputer) Options() any { return m.options }
 
-// LevelOptions implements LevelLearner; it ignores the clean level.
 func (m *NormalImputer) LevelOptions(Level) any {
 	o := m.options
 	o.NoiseConditional = true
 	return o
 }
 
-// NoiseConditional implements NormalConditional.
 func (m *NormalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
 
-// Noise implements Imputer: one number per cell.
 func (m *NormalImputer) Noise() int { return m.d }
 
-// Draw implements Imputer: x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ, up to the normal's
-// constant.
+// Draw adds x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ.
 func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	missing := b.Complement(rows.Mask)
@@ -134,7 +127,6 @@ func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Nod
 	return Strata{K: 1, X: b.Add(mean, b.Prod(sd, noise)), LogDensity: log}
 }
 
-// Mean implements NormalConditional.
 func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 	x0, mask, signal, noise := rows.X, rows.Mask, rows.Signal, rows.Noise
 	if _, d := graph.Shape(x0); d != m.d {
@@ -173,7 +165,6 @@ func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.
 // quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).
 func quarterLog(signal, noise float64) float64 { return math.Log(noise/signal) / 4 }
 
-// LogDeviation adds log σ_φ as a row (1, d).
 func (m *NormalImputer) LogDeviation(b *graph.Builder) graph.Node {
 	s := b.Param(m.LogSD)
 	if m.options.DiagonalSD {

@@ -22,7 +22,6 @@ type NetworkOptions struct {
 // mostTilt is the largest accepted number of components of a tilt.
 const mostTilt = 1000
 
-// clean returns Clean with its default.
 func (o NetworkOptions) clean() Level {
 	if o.Clean == (Level{}) {
 		return leastLevel
@@ -46,7 +45,6 @@ type perceptron struct {
 	params     []*graph.Param
 }
 
-// checkLayers refuses empty layers and weights that exceed the memory limit.
 func (o NetworkOptions) checkLayers(d, k int) error {
 	for l, h := range o.Hidden {
 		if h < 1 || h > MostUnits {
@@ -60,7 +58,6 @@ func (o NetworkOptions) checkLayers(d, k int) error {
 	return model.CheckSize(weights, "a network of %d hidden layers for %d columns", len(o.Hidden), d)
 }
 
-// newPerceptron draws all weights by uniformFanIn.
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
 	asked := o
 	if o.Hidden == nil {
@@ -113,7 +110,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	return p, nil
 }
 
-// TrainingDefaults implements model.Trainable, chosen in benchmarks/neural.
+// TrainingDefaults were chosen in benchmarks/neural.
 func (p *perceptron) TrainingDefaults() model.Training {
 	return model.Training{
 		Epochs: func(batches int, noising bool) int {
@@ -129,7 +126,6 @@ func (p *perceptron) TrainingDefaults() model.Training {
 	}
 }
 
-// LevelOptions implements LevelLearner.
 func (p *perceptron) LevelOptions(clean Level) any {
 	o := p.asked
 	o.NoiseConditional = true
@@ -139,10 +135,8 @@ func (p *perceptron) LevelOptions(clean Level) any {
 	return o
 }
 
-// Options implements model.Configured.
 func (p *perceptron) Options() any { return p.options }
 
-// Params returns θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }
 
 // Quantities returns the parameters; single weights have no interpretation.
@@ -154,8 +148,7 @@ func (p *perceptron) Quantities() []model.Quantity {
 	return qs
 }
 
-// SetQuantities sets the Quantities of a network with the same options. Otherwise it fails and
-// changes nothing.
+// SetQuantities sets the Quantities of a network with the same options.
 func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	if len(qs) != len(p.params) {
 		return fmt.Errorf("%d quantities for a network of %d parameters", len(qs), len(p.params))

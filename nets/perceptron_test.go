@@ -12,7 +12,6 @@ import (
 	"missingscore/nets"
 )
 
-// byLoops is a two-layer softplus network's f at x, with features e of the level if any.
 func byLoops(m model.Model, x, e []float64) []float64 {
 	params := map[string]*graph.Param{}
 	for _, p := range m.Params() {
@@ -52,7 +51,6 @@ func byLoops(m model.Model, x, e []float64) []float64 {
 	return f
 }
 
-// Every model against its formula.
 func TestNetworksAgainstLoops(t *testing.T) {
 	const d = 2
 	x := []float64{0.7, -1.3}

@@ -74,8 +74,8 @@ func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, er
 	return m, nil
 }
 
-// ImputerAtLevels returns the options of a registered imputer for rows at many noise levels. It
-// fails if the imputer has no noise-conditional version.
+// ImputerAtLevels returns an imputer's options for rows at many noise levels; it fails if the
+// imputer has no such version.
 func ImputerAtLevels(name string, options []byte) ([]byte, error) {
 	m, err := NewImputer(name, 1, options, stream.New(0))
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"missingscore/nets"
 )
 
-// byReLU is a network of weights and biases in turn, ReLU between its layers, written out.
 func byReLU(params []*graph.Param, x []float64) []float64 {
 	for l := 0; l < len(params); l += 2 {
 		weight, bias := params[l], params[l+1]
@@ -33,7 +32,6 @@ func byReLU(params []*graph.Param, x []float64) []float64 {
 	return x
 }
 
-// named are the parameters of layers, by their names in order.
 func named(t *testing.T, params []*graph.Param) []*graph.Param {
 	t.Helper()
 	require.Len(t, params, 6)
@@ -43,7 +41,6 @@ func named(t *testing.T, params []*graph.Param) []*graph.Param {
 	return params
 }
 
-// The linear imputer's correction, in both directions.
 func TestLinearCorrection(t *testing.T) {
 	const d = 3
 	m := nets.NewLinearImputer(d, nets.LinearOptions{Hidden: 6}, stream.New(3, 1))
@@ -89,7 +86,6 @@ func TestNoiseConditionalMean(t *testing.T) {
 	}
 }
 
-// Each row has its own level: results of several rows equal those of single rows.
 func TestLevelsOfRows(t *testing.T) {
 	const n, d = 3, 2
 	m, err := nets.NewScoreNetwork(d, nets.NetworkOptions{Hidden: []int{4}, NoiseConditional: true}, stream.New(6, 1))

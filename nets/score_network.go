@@ -32,10 +32,8 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 //
 //	s(x) = F_θ(x) − x
 //
-// where F is a perceptron R^d → R^d with smooth activations. It starts near the standard normal's
-// score. Its Jacobian J need not be symmetric. Evaluation.LogDensity is nil, so only the methods
-// full and zeroed can fit it. Diagonal is J's, and HessianProduct is Jv, as the sliced objective
-// needs.
+// where F is a perceptron R^d → R^d with smooth activations. It has no log density, and its
+// Jacobian need not be symmetric.
 type scoreNetwork struct {
 	*perceptron
 	d int
@@ -43,7 +41,6 @@ type scoreNetwork struct {
 
 func (m *scoreNetwork) Dim() int { return m.d }
 
-// Evaluate implements model.Model without a log density.
 func (m *scoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.DeriveScore(b, x, b.Sub(m.at(b, x, nil), x))
 }
@@ -62,8 +59,6 @@ type noiseScoreNetwork struct {
 
 func (m *noiseScoreNetwork) Dim() int { return m.d }
 
-// TrainingDefaults implements model.Trainable. In trials (1000 rows, five seeds) 128 units per
-// layer were no better, and more than 5000 steps were worse.
 func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
 	t := m.perceptron.TrainingDefaults()
 	t.Epochs = func(batches int, _ bool) int { return max(25, model.EpochsOf(10_000, batches)) }
@@ -71,14 +66,12 @@ func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
 	return t
 }
 
-// Evaluate implements model.Model at the level Clean, without a log density.
 func (m *noiseScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
 	return m.terms(b, x, signal, noise, nil)
 }
 
-// AtNoise implements model.NoiseConditional.
 func (m *noiseScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
 	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, nil) }}
 }
@@ -96,7 +89,6 @@ func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise, mask graph
 // Evaluate and AtNoise return the score of complete rows.
 type gapScoreNetwork struct{ *noiseScoreNetwork }
 
-// AtGaps implements model.GapConditional.
 func (m gapScoreNetwork) AtGaps(signal, noise, mask graph.Node) model.Model {
 	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, mask) }}
 }

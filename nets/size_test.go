@@ -13,7 +13,6 @@ import (
 	"missingscore/nets"
 )
 
-// The size checked against the memory limit is the number of parameters, up to a few.
 func TestSizesThatAreChecked(t *testing.T) {
 	const d = 5
 	makers := map[string]func(name string, options []byte) ([]*graph.Param, error){
@@ -66,7 +65,6 @@ func TestSizesThatAreChecked(t *testing.T) {
 	}
 }
 
-// The largest numbers of units, steps and components are allowed, and one more is not.
 func TestLargestOptions(t *testing.T) {
 	for _, c := range []struct{ imputer, options string }{
 		{"normal", `{"hidden":%d}`}, {"linear", `{"hidden":%d}`}, {"mixture", `{"hidden":%d}`},

@@ -41,7 +41,6 @@ func newTilt(k, d int) *tilt {
 
 func (t *tilt) params() []*graph.Param { return []*graph.Param{t.whitening, t.shift, t.from, t.to} }
 
-// at returns log q' − log q at the rows x (n, d): (n, 1).
 func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	n, _ := graph.Shape(x)
 	k := t.from.Rows
@@ -53,7 +52,6 @@ func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	return b.Sub(log(t.to), log(t.from))
 }
 
-// SetTilt implements Tilted.
 func (m *energy) SetTilt(of *model.Mixed, a []float64) {
 	k, d := len(a), m.d
 	if m.tilt != nil {
@@ -84,7 +82,6 @@ func (m *energy) SetTilt(of *model.Mixed, a []float64) {
 	}
 }
 
-// Proposal implements Tilted.
 func (m *energy) Proposal() *model.Mixed {
 	if m.tilt == nil {
 		return nil
@@ -111,7 +108,6 @@ func (m *energy) Proposal() *model.Mixed {
 	return of
 }
 
-// rescale applies the change of units x = mean + deviation z.
 func (t *tilt) rescale(mean, deviation []float64) {
 	for j, s := range deviation {
 		row := t.whitening.Value[j*t.whitening.Cols : (j+1)*t.whitening.Cols]

@@ -10,8 +10,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A tilt multiplies q by the ratio of two mixtures, by the closed forms of model.Mixed; its score is the
-// derivative of that; a change of units keeps it; and the proposal is the mixture again.
 func TestTilt(t *testing.T) {
 	made, err := NewEnergy(2, NetworkOptions{Hidden: []int{5}}, stream.New(1))
 	require.NoError(t, err)

@@ -27,8 +27,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// check returns an error if a saved model could not be read back, or if a setting does not apply to
-// networks.
 func (s Spec) check() error {
 	unread := func(field, kind, registry string) error {
 		return setting.Errorf(field, kind, "a saved model could not be read back; register the name in %s or leave Kind out", registry)
@@ -64,7 +62,6 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
-// allows reports whether estimator e supports this estimate.
 func (p *Prepared) allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
@@ -72,8 +69,7 @@ func (p *Prepared) allows(e estimator.Estimator) bool {
 	return checkKindOfTable(p, e) == nil && byMoments(e, p.original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
-// checkKindOfTable returns an error if e does not support the table's kinds of columns, or is for
-// networks only and the fit is of parameters.
+// e must support the kinds of columns; estimators for networks only do not fit parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	switch {
 	case p.wide && !e.NeedsOrdinal():
@@ -90,8 +86,7 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	return nil
 }
 
-// checkSettings checks the settings against the size, weights and moments of the table and fills in
-// the defaults of Spec.Inference.
+// checkSettings checks the settings against the table and fills in the defaults of Spec.Inference.
 func checkSettings(p *Prepared) error {
 	s := &p.Spec
 	if err := cmp.Or(s.Steps.Check(), setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap})); err != nil {
@@ -190,8 +185,7 @@ func checkCounted(t *data.Table, s Spec) error {
 	return nil
 }
 
-// byMoments reports whether a Gaussian loss of e depends on the rows only through the moments in c;
-// true if c is nil.
+// A Gaussian loss of e depends on the rows only through the moments in c; true if c is nil.
 func byMoments(e estimator.Estimator, c *data.Counted) bool {
 	switch needs := e.Loss.Needs(); {
 	case c == nil || e.OfMatrix():
@@ -245,8 +239,7 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 
 func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
 
-// checkWeights returns an error for networks that do not support row weights
-// (docs/theory/weights.md).
+// checkWeights checks row weights: docs/theory/weights.md.
 func checkWeights(p *Prepared) error {
 	s := p.Spec
 	why := ""
@@ -263,8 +256,7 @@ func checkWeights(p *Prepared) error {
 	return setting.Errorf("weights", "", "%s, or leave the weights out", why)
 }
 
-// checkInference fills in the defaults of Spec.Inference for a network and checks it against the
-// estimator, the support and the missingness mechanism.
+// checkInference is for networks; it fills in the defaults of Spec.Inference.
 func checkInference(p *Prepared) (err error) {
 	c, byTests := &p.Spec.Inference, p.Spec.Network.Select.ByTests()
 	if c.Kind == inference.Auto {
@@ -297,10 +289,10 @@ func checkInference(p *Prepared) (err error) {
 	return nil
 }
 
-// automaticColumns is the largest number of columns with intervals by default.
+// automaticColumns is the number of columns with intervals by default.
 const automaticColumns = 100
 
-// automatic resolves inference "auto"; why is the reason for inference.None.
+// why is the reason for inference.None.
 func automatic(p *Prepared) (kind, why string) {
 	kind = debias.Robust
 	if p.original.Counted != nil {
@@ -317,8 +309,7 @@ func automatic(p *Prepared) (kind, why string) {
 	return kind, ""
 }
 
-// testKind is the kind of inference whose tests choose edges: the requested kind if it gives p
-// values, else robust, or model for moments.
+// testKind returns the requested kind if it gives p values, else robust, or model for moments.
 func testKind(p *Prepared) string {
 	switch c := p.Spec.Inference; {
 	case c.Asked() && !inference.Kinds[c.Kind].Resamples:
@@ -329,8 +320,7 @@ func testKind(p *Prepared) string {
 	return debias.Robust
 }
 
-// checkParameters fills in the defaults of Spec.Inference for a fit of parameters and returns an
-// error if the fit has no standard errors.
+// checkParameters is for fits of parameters; it fills in the defaults of Spec.Inference.
 func checkParameters(p *Prepared) (err error) {
 	c := &p.Spec.Inference
 	if !c.Asked() && c.Stability == 0 {
@@ -352,7 +342,7 @@ func checkParameters(p *Prepared) (err error) {
 	return err
 }
 
-// Memory of an estimate in float64 numbers, measured with the standardised copy and the batches.
+// float64 numbers, measured with the standardised copy and the batches.
 const (
 	cellNumbers      = 12 // per cell
 	laterCellNumbers = 4  // per cell of rows beyond manyRows, for expectations in closed form

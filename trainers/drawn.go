@@ -19,14 +19,12 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// heldRows is the largest number of table rows that drawn rows are compared with.
+// heldRows is the number of table rows that drawn rows are compared with.
 const heldRows = 1000
 
-// checkDraws compares rows drawn from a fitted model with the table and marks the result if they
-// differ. It skips normal models and models with a missingness mechanism. A fit whose held-out loss still fell, or was
-// least after few steps, has converged if its rows pass. An energy gets a tilt first. While its rows differ
-// or are further away than by chance, it gets another tilt by a mixture fitted to the table and to these rows, and
-// keeps the best tilt.
+// checkDraws compares rows drawn from a fitted model with the table, except for normal models and
+// missingness mechanisms. A fit whose held-out loss still fell has converged if its rows pass. An
+// energy gets tilts, by mixtures fitted to the table and to its rows, and keeps the best.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -83,7 +81,10 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if n := len(off) - namedColumns; n > 1 {
 		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
 	}
-	advice := "Spec.Model.Kind mixture, or energy with Spec.Objective.Kind denoising"
+	advice := "Spec.Model.Kind mixture"
+	if p.Spec.Model.Kind != "energy" || p.Spec.Objective.Kind != "denoising" {
+		advice += ", or energy with Spec.Objective.Kind denoising"
+	}
 	if own, ok := r.Model.Model.(*model.Mixed); ok {
 		advice = fmt.Sprintf(`more components (Spec.Model.Options '{"components":%d}')`, 2*len(own.Weights))
 	}
@@ -97,7 +98,7 @@ const (
 	checkedTurns = 200 // of EM, at most, for the mixture of a check
 )
 
-// nearer reports that a has fewer differences than b, or as many and a smaller energy distance.
+// nearer means fewer differences, or as many and a smaller energy distance.
 func nearer(a, b *fitted.Check) bool {
 	if len(a.Off) != len(b.Off) || a.Distance == nil || b.Distance == nil {
 		return len(a.Off) < len(b.Off)
@@ -105,8 +106,7 @@ func nearer(a, b *fitted.Check) bool {
 	return a.Distance.Drawn < b.Distance.Drawn
 }
 
-// checkOnce sets the Check of a model, and the tilt of an energy. If *by is nil it fits that
-// mixture to the table. drawn holds the rows in the units of the model, row-major.
+// checkOnce sets the Check of a model, and the tilt of an energy; a nil *by is fitted to the table.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
 	var values []float64 // completed
 	unmet, modes := []string{}, (*model.Mixed)(nil)
@@ -151,7 +151,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	return drawn, nil
 }
 
-// someRows returns all rows of a table, or up to heldRows of them drawn by their weights.
+// someRows returns all rows, or heldRows drawn by weight.
 func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t

@@ -18,7 +18,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Drawn rows that lack the table's correlation or have another deviation are detected.
 func TestUnlikeInSecondMoments(t *testing.T) {
 	table, rng := &data.Table{Names: []string{"x", "y"}, N: 500, D: 2}, stream.New(1)
 	for range table.N {
@@ -41,8 +40,7 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 	require.Contains(t, unlike(), "the standard deviation of y is 1.03, drawn 1.5")
 }
 
-// twoNormals returns a mixture of two normals at (0, 0) and (4, 0), and a table of it whose y is
-// missing where the observed x is large.
+// Normals at (0, 0) and (4, 0); y is missing where the observed x is large.
 func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.Table) {
 	m := model.NewMixed(2, []int{0, 0})
 	m.Weights = []float64{share, 1 - share}
@@ -65,8 +63,7 @@ func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.T
 	return m, table
 }
 
-// density is a model given as an expression, without an exact sampler: rows come from weighted
-// draws and chains.
+// A model without an exact sampler.
 func density(m *model.Mixed) model.Model {
 	n, err := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
 	if err != nil {
@@ -75,9 +72,7 @@ func density(m *model.Mixed) model.Model {
 	return model.FromLogDensity(2, n.Params(), func(b *graph.Builder, x graph.Node) graph.Node { return n.Evaluate(b, x).LogDensity })
 }
 
-// With cells missing at random a true model passes although observed means differ; a model with
-// other shares fails. So does a density without an exact sampler, whose rows are completed by
-// weighted draws of a mixture.
+// A true model passes although observed means differ; one with other shares fails.
 func TestCheckUnderMAR(t *testing.T) {
 	slowtest.Skip(t, "30 s")
 	off := func(m model.Model, table *data.Table, seed uint64) []string {

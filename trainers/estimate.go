@@ -37,9 +37,9 @@ type Run struct {
 	Save  func(*State) error // called at points where the state can be saved; may be nil
 	Shard inference.Shard    // resamples of a network to compute here. The result of a shard has no Network.Inference and no Network.Stability
 
-	// InPlace standardises the table's columns without a copy and restores them at the end, up to
-	// rounding, with 0 in missing cells. It is ignored by fits that need both tables: fits with
-	// standard errors, resampled networks, a support or a missingness mechanism.
+	// InPlace standardises the table without a copy and restores it, up to rounding, with 0 in missing
+	// cells. Fits with standard errors, resampled networks, a support or a missingness mechanism
+	// ignore it.
 	InPlace bool
 }
 
@@ -64,8 +64,7 @@ type Result struct {
 	Penalty *penalty.Outcome // nil without a penalty
 }
 
-// WriteHistory writes History as CSV: a line per record and a column per number of the optimiser. NaN
-// is an empty field.
+// WriteHistory writes History as CSV: a line per record; NaN is an empty field.
 func (r *Result) WriteHistory(w io.Writer) error { return descent.WriteHistory(w, r.History) }
 
 // ErrUnits is returned if the fitted parameters have no equivalent in the table's units.
@@ -73,16 +72,16 @@ var ErrUnits = errors.New("the fitted parameters cannot be converted to the tabl
 
 var errNotDefinite = errors.New("the latent covariance matrix is singular; leave out columns that repeat others by ReadOptions.Exclude")
 
-// Diverged reports whether an estimate failed because a number was not finite or a distribution
-// ceased to exist. Other settings may help.
+// Diverged reports whether a number was not finite or a distribution ceased to exist; other
+// settings may help.
 func Diverged(err error) bool { return engine.Diverged(err) || errors.Is(err, ErrUnits) }
 
 // Estimate fits s to table t, standardises columns, domain and missingness together, and returns
 // the result in the table's units.
 //
 // If ctx is cancelled, it saves the state and returns ctx's error. A fit that diverges returns an
-// *engine.DivergedError and saves the last finite state. If only the refinement after a path
-// diverges, the result is the path's point, not converged. A corrupt state gives a *StateError.
+// *engine.DivergedError and saves the last finite state. A diverged refinement after a path leaves
+// the path's point, not converged. A corrupt state gives a *StateError.
 func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
 	p, err := Prepare(t, s)
 	if err != nil {
@@ -123,7 +122,6 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	return r, err
 }
 
-// fit standardises the columns and returns the estimate without checks of the result.
 func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if p.mixed() != nil {
 		return fitMixed(ctx, p, run)
@@ -157,9 +155,8 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	return fitParameters(ctx, p, q, scale, run)
 }
 
-// spread adds triangular noise s(u + v − 1), with uniform u and v, to observed cells of columns
-// with ties that are rounded to multiples of s. The density becomes the linear interpolation of the shares
-// of the values. Without noise the loss of a flexible model is unbounded below.
+// spread adds triangular noise s(u + v − 1) on columns rounded to multiples of s: without it the
+// loss of a flexible model is unbounded below.
 func spread(t *data.Table, seed uint64) *data.Table {
 	out, rng := *t, stream.New(seed, stream.Simulate, 1)
 	out.Values = slices.Clone(t.Values)
@@ -179,8 +176,7 @@ func spread(t *data.Table, seed uint64) *data.Table {
 	return &out
 }
 
-// onGrid reports whether sorted values differ by multiples of their smallest difference, as rounded numbers do and
-// repeated rows of unrounded ones do not.
+// onGrid reports whether values differ by multiples of their smallest difference, as rounded numbers do.
 func onGrid(sorted []float64) bool {
 	step := math.Inf(1)
 	for i := range sorted[1:] {
@@ -194,7 +190,6 @@ func onGrid(sorted []float64) bool {
 	return true
 }
 
-// needsUnits reports whether the fit also needs the table in its own units.
 func needsUnits(p *Prepared) bool {
 	c := p.Spec.Inference
 	switch {
@@ -206,13 +201,12 @@ func needsUnits(p *Prepared) bool {
 	return c.Stability > 0 || c.Asked() && inference.Kinds[c.Kind].Resamples
 }
 
-// save captures the state of e and calls r.Save.
 func (r Run) save(e *engine.Engine) error {
 	r.State.Engine = e.Capture()
 	return r.Save(r.State)
 }
 
-// ended saves the state of a cancelled run and returns err, or the error of saving.
+// The state of a cancelled run is saved.
 func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -282,9 +276,8 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 	return r, err
 }
 
-// fitLatent fits a latent normal distribution to ordered categories without a penalty: P is the
-// inverse of the covariance matrix from stochastic EM (docs/theory/ordinal.md#eq-latent-em). It
-// cannot be resumed.
+// P is the inverse of the covariance matrix from stochastic EM
+// (docs/theory/ordinal.md#eq-latent-em). It cannot be resumed.
 func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	e, err := engine.New(q, s.Steps)
@@ -325,8 +318,7 @@ func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Sc
 	return r, nil
 }
 
-// followed returns the comparison of a fit with Spec.Truth in the table's units; nil without a
-// truth.
+// followed returns the comparison with Spec.Truth in the table's units; nil without a truth.
 func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
 		return nil, nil
@@ -348,7 +340,6 @@ func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Compariso
 	return t.Follow(m)
 }
 
-// savedModel returns the model as saved, with quantities in the table's units.
 func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
 	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
@@ -380,7 +371,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	return s, nil
 }
 
-// namedLevels removes level names that are 0 and 1; it returns nil if no others are left.
+// namedLevels removes names that are 0 and 1; nil if no others are left.
 func namedLevels(levels [][]string) [][]string {
 	for j, names := range levels {
 		if slices.Equal(names, []string{"0", "1"}) {
@@ -402,8 +393,7 @@ type settings struct {
 	KeepUnits bool `json:"keep_units"`
 }
 
-// Encode returns the text of the model's file with the settings and the outcome of the fit, as
-// fitted.Saved.Encode.
+// Encode returns the model's file with the settings and the outcome of the fit.
 func (r *Result) Encode() ([]byte, error) {
 	blas, err := graph.BLAS()
 	if err != nil {

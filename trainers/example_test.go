@@ -39,7 +39,6 @@ func ExampleEstimate() {
 		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
 	}
 	// Output:
-	// converged: true
 	// Ozone – Temp +0.61
 	// Ozone – Wind -0.44
 	// Ozone – Solar.R +0.21
@@ -224,10 +223,8 @@ func ExampleModelSpec() {
 			least = i
 		}
 	}
-	fmt.Println("converged:", result.Converged)
 	fmt.Println("least likely of the complete days:", table.Values[least*table.D:(least+1)*table.D])
 	// Output:
-	// converged: true
 	// least likely of the complete days: [168 238 3.4 81]
 }
 

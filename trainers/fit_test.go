@@ -33,7 +33,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// fitOf fits m, from its current parameters, to the table without scaling.
+// From m's current parameters, without scaling.
 func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 	if steps.WarmUp == nil {
 		steps.WarmUp = new(0)
@@ -41,7 +41,7 @@ func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 	return trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }}, Steps: steps, Descent: d, KeepUnits: true}
 }
 
-// Along a fit the exact and the sampled divergence agree, in the truth's units.
+// Exact and sampled divergence agree.
 func TestErrorsAlongAFit(t *testing.T) {
 	g, table := testtables.Normal(t, 100, 27)
 	truth := model.NewGaussian(4, model.CholeskyFactor)
@@ -72,9 +72,8 @@ func TestErrorsAlongAFit(t *testing.T) {
 	require.InDelta(t, mat.Norm(&gap, 2), exact[3].Value, 1e-9)
 }
 
-// Every consistent method finds the truth of a normal table within five standard errors of the
-// precision's entries, at most √((P_jj P_kk + P_jk²)/(0.64 n)), plus a tenth for the noise of
-// draws.
+// Within five standard errors of the precision, at most √((P_jj P_kk + P_jk²)/(0.64 n)), plus a
+// tenth for the noise of draws.
 func TestEveryMethodRecoversANormal(t *testing.T) {
 	const n = 800
 	rng := stream.New(3, 3)
@@ -115,8 +114,6 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 	}
 }
 
-// Adam is the default with noise and for models that overfit; settings of another optimiser are
-// errors.
 func TestOptimisers(t *testing.T) {
 	_, gaps := testtables.Normal(t, 150, 11)
 	for _, c := range []struct {
@@ -163,7 +160,6 @@ func TestOptimisers(t *testing.T) {
 	}
 }
 
-// A copy of a column has no finite precision: the verdict says so and no number is NaN.
 func TestDependentColumnsDoNotConverge(t *testing.T) {
 	_, table := testtables.Normal(t, 80, 13)
 	for i := range table.N {
@@ -179,8 +175,7 @@ func TestDependentColumnsDoNotConverge(t *testing.T) {
 	require.True(t, engine.Finite(r.Loss))
 }
 
-// likelihood returns the log density of a table's observed cells under N(mu, sigma), computed by
-// gonum.
+// By gonum.
 func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDense) (sum float64) {
 	t.Helper()
 	for i := range table.N {
@@ -207,7 +202,7 @@ func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDen
 	return sum
 }
 
-// fromRows makes a table with NaN as missing cells.
+// NaN: missing.
 func fromRows(t *testing.T, names []string, rows [][]float64) *data.Table {
 	t.Helper()
 	values, seen := slices.Concat(rows...), []bool{}
@@ -228,8 +223,6 @@ func inverse(t *testing.T, s mat.Symmetric) *mat.SymDense {
 	return &p
 }
 
-// smallTable makes a random table of a few rows with many missing cells, as the soak of package
-// cmd.
 func smallTable(t *testing.T, seed uint64) *data.Table {
 	t.Helper()
 	rng := stream.New(seed)
@@ -243,8 +236,8 @@ func smallTable(t *testing.T, seed uint64) *data.Table {
 	return gaps
 }
 
-// Two rows have both columns, and a singular normal distribution meets them exactly: the likelihood
-// is unbounded, as gonum's density confirms.
+// Two rows have both columns, and a singular normal meets them exactly: the likelihood is
+// unbounded.
 func TestLikelihoodWithoutMaximum(t *testing.T) {
 	nan := math.NaN()
 	table := fromRows(t, []string{"a", "b", "c"}, [][]float64{
@@ -270,9 +263,8 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// On random small tables every fit ends at a maximum of the likelihood, checked by differences of
-// gonum's density, or names the columns for which there is none. Acceleration failed on a tenth of
-// these tables.
+// Every fit ends at a maximum of the likelihood, by differences of gonum's density, or names the
+// columns without one.
 func TestSmallTablesHaveAVerdict(t *testing.T) {
 	converged, none := 0, 0
 	for seed := range uint64(30) {
@@ -306,7 +298,7 @@ func TestSmallTablesHaveAVerdict(t *testing.T) {
 	require.Positive(t, none)
 }
 
-// modes has few enough rows of a mixture, with missing cells, for a network to overfit.
+// Few rows of a mixture, for a network to overfit.
 func modes(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rows, err := simulate.Modes(3, 3, stream.New(6, stream.Simulate)).Sample(n, stream.New(7, stream.Simulate))
@@ -316,7 +308,6 @@ func modes(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// energySpec is an overfitting fit with held-out rows.
 func energySpec(method string) trainers.Spec {
 	return trainers.Spec{
 		Model:   trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[16]}`)},
@@ -325,7 +316,6 @@ func energySpec(method string) trainers.Spec {
 	}
 }
 
-// A fit that stops by held-out loss has the parameters of a fit that ends at its best epoch.
 func TestStopsAtItsBest(t *testing.T) {
 	table := modes(t, 200)
 	s := energySpec("em-variw")
@@ -346,7 +336,6 @@ func TestStopsAtItsBest(t *testing.T) {
 	}
 }
 
-// Held-out values do not affect the parameters of model and imputer, only the held-out loss.
 func TestHeldOutRowsAreNotLearned(t *testing.T) {
 	_, table := testtables.Normal(t, 100, 14)
 	fit := func(t *testing.T, table *data.Table) ([]float64, []float64, descent.Record) {
@@ -371,7 +360,6 @@ func TestHeldOutRowsAreNotLearned(t *testing.T) {
 	require.NotEqual(t, before.HeldOut, after.HeldOut)
 }
 
-// tenRows has ten complete rows of three columns.
 func tenRows(t *testing.T) *data.Table {
 	t.Helper()
 	table, err := data.NewTable([]string{"a", "b", "c"}, []float64{0.9, -0.4, 0.2, -0.7, 0.8, 1.1, 0.3, -1.0, 0.6, -1.2, -0.3, -0.5,
@@ -380,14 +368,13 @@ func tenRows(t *testing.T) *data.Table {
 	return table
 }
 
-// penalised is a quartic model in the table's units with a penalty.
 func penalised(method string, p penalty.Config) trainers.Spec {
 	return trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true,
 		Steps: engine.Config{Method: method, Draws: 5, Workers: 2}, Descent: descent.Config{Penalty: p}}
 }
 
-// R 4.2.2, the loss mean Σ_j 2D_j + s_j² of the rows written out: L1 with θ_jk = u − v, u, v ≥ 0,
-// by optim's L-BFGS-B, ridge by its BFGS. Where all couplings are 0, θ_jj = −¾ E x_j²/E x_j⁶.
+// R 4.2.2, the loss mean Σ_j 2D_j + s_j² written out: L1 with θ_jk = u − v, u, v ≥ 0, by optim's
+// L-BFGS-B, ridge by its BFGS. Without couplings θ_jj = −¾ E x_j²/E x_j⁶.
 func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 	for _, c := range []struct {
 		kind   string
@@ -427,7 +414,6 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 	}
 }
 
-// coupledTable is a table of a quartic model, with missing cells if gaps.
 func coupledTable(t *testing.T, n int, missing float64) *data.Table {
 	t.Helper()
 	theta, err := simulate.Quartic(4, stream.New(7, 1))
@@ -467,9 +453,7 @@ func TestPenaltyRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "proximal needs a penalty")
 }
 
-// Denoising learns the distribution with the noise, precision (Σ + σ²I)⁻¹, for unbiased estimators:
-// the mean over tables is within its standard error, which is small compared with the effect of the
-// noise.
+// Precision (Σ + σ²I)⁻¹, within the standard error of the mean over tables.
 func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	slowtest.Skip(t, "8 s")
 	const n, tables, sigma = 2000, 6, 0.6
@@ -506,9 +490,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	}
 }
 
-// On a ring score matching brings an energy and a score network near the truth: their Fisher
-// divergence is a small part of that of the normal distribution with the truth's mean and
-// covariance.
+// The Fisher divergence is a small part of that of the normal with the truth's moments.
 func TestNeuralModelsFitARing(t *testing.T) {
 	of := simulate.Ring()
 	truth, err := model.NewMixture(of)
@@ -547,13 +529,11 @@ func TestNeuralModelsFitARing(t *testing.T) {
 		t.Logf("%s: %.3g before, %.3g after, best normal %.3g", name, before, after, normal)
 		require.Less(t, after, normal/3, name)
 	}
-	// Pseudo-losses need a log density.
 	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Passes(1, 0)), trainers.Run{})
 	require.ErrorContains(t, err, "no log density")
 }
 
-// A fit with a linear imputer starts at the conditionals of maximum likelihood, so a Gaussian model
-// there has equal weights.
+// At the conditionals of maximum likelihood a Gaussian model has equal weights.
 func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 300, 11)
 	table, err := data.HideMCAR(table, 0.4, stream.New(5, 1))
@@ -581,7 +561,7 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 
 var robust = inference.Config{Kind: "robust"}
 
-// fromChains has draws of a quartic model from Markov chains in random order.
+// From Markov chains in random order.
 func fromChains(t *testing.T, m *model.Quartic, n, tables int) func(uint64) *data.Table {
 	t.Helper()
 	saved := fitted.Saved{Kind: "quartic", Model: m}
@@ -598,7 +578,6 @@ func fromChains(t *testing.T, m *model.Quartic, n, tables int) func(uint64) *dat
 	}
 }
 
-// Fits without standard errors are refused before they start.
 func TestNoStandardErrors(t *testing.T) {
 	_, table := testtables.Normal(t, 60, 3)
 	_, law, _ := testtables.Pair()
@@ -627,8 +606,6 @@ func TestNoStandardErrors(t *testing.T) {
 	}
 }
 
-// With cells not missing completely at random, a method for MCAR warns of its standard errors and a
-// method for MAR does not.
 func TestErrorsUnderMAR(t *testing.T) {
 	table := hiddenBelow(t)
 	for method, warned := range map[string]bool{"exact": true, "em-exact": false} {
@@ -641,7 +618,7 @@ func TestErrorsUnderMAR(t *testing.T) {
 	}
 }
 
-// hiddenBelow is x → y with y missing where x < 0.
+// x → y with y missing where x < 0.
 func hiddenBelow(t *testing.T) *data.Table {
 	t.Helper()
 	rng := stream.New(1, stream.Simulate)

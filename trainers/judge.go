@@ -20,8 +20,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Findings returns problems and notes about the table for this estimate. Its warnings come first in
-// Result.Warnings.
+// Findings returns problems and notes about the table; its warnings come first in Result.Warnings.
 func (p *Prepared) Findings() ([]diagnose.Finding, error) { return p.findings() }
 
 func findings(p *Prepared) ([]diagnose.Finding, error) {
@@ -51,8 +50,8 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 		found = append(found, note("weights", diagnose.Note, []string{},
 			"sampling weights: %d rows have an effective sample size of %.1f, which EBIC and standard errors use", t.N, t.EffectiveRows()))
 	}
-	// Zeros equal the column's mean after standardisation, unlike the paper's Zeroed if means are
-	// not 0. Only this method can fit a model without a density.
+	// Zeros equal the column's mean after standardisation, unlike the paper's Zeroed. Only this method
+	// can fit a model without a density.
 	by, _ := p.scaling()
 	has, err := model.CapabilitiesOf(p.Model)
 	if s.Steps.Method == "zeroed" && by == standardised && !p.Table.Complete() && err == nil && has.Density {
@@ -66,8 +65,7 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	return append([]diagnose.Finding{}, found...), nil
 }
 
-// judge sets the warnings, the assumption and its test in r and in the saved model, and marks
-// implausible results.
+// judge sets warnings, the assumption and its test, in r and in the saved model.
 func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	var warnings []string
@@ -94,8 +92,8 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	}
 }
 
-// Assumption is the assumption about missing cells: the method's, or that of Spec.Missingness. A
-// network whose mean is fixed at the observed means is consistent under MCAR only.
+// Assumption about missing cells: the method's, or that of Spec.Missingness. A network whose mean
+// is fixed is consistent under MCAR only.
 func (p *Prepared) Assumption() losses.Assumption {
 	a, law := p.Estimator.Assumption(), p.Spec.Missingness
 	if _, told := p.Model.(model.GapConditional); told && a == losses.NoneHolds { // the network sees which cells are missing
@@ -118,7 +116,7 @@ func (p *Prepared) Assumption() losses.Assumption {
 
 const namedColumns = 4 // in a warning; others are counted
 
-// few returns the first most of a list; more formats the number of others, at least two.
+// more formats the number of others, at least two.
 func few(list []string, most int, more string) []string {
 	if n := len(list) - most; n > 1 {
 		return append(list[:most:most], fmt.Sprintf(more, n))
@@ -126,7 +124,7 @@ func few(list []string, most int, more string) []string {
 	return list
 }
 
-// contradicted returns a warning if tests contradict the estimate's assumption about missing cells.
+// contradicted returns a warning if tests contradict the estimate's assumption.
 func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if a := p.Assumption(); a == losses.MAR || a == losses.NoGaps {
 		return nil
@@ -169,16 +167,15 @@ func errorsNeedMCAR(p *Prepared) []string {
 	return []string{"WARNING: cells are not missing completely at random, so standard errors and intervals can be wrong; use a method that is valid if cells are missing at random, such as em-exact or em-full"}
 }
 
-// A mean or deviation beyond these limits is implausible. For comparison: if a column is observed
-// only where another, correlated 0.9, is in its upper tenth, its mean is 2.7 deviations off and its
-// deviation 1.7 times the observed one.
+// Implausible limits: if a column is observed only where another, correlated 0.9, is in its upper
+// tenth, its mean is 2.7 deviations off and its deviation 1.7 times the observed one.
 const (
 	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
 	farDeviation = 5. // ratio of deviations, either way
 )
 
-// implausible lists columns with an implausible mean or deviation under a normal model. It skips
-// columns with a domain or a missingness mechanism, where any value is possible.
+// implausible is for normal models; columns with a domain or a missingness mechanism may have any
+// value.
 func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
@@ -215,7 +212,6 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	return problems
 }
 
-// observed has the range, mean and standard deviation of the observed values of a column.
 type observed struct{ low, high, mean, sd float64 }
 
 func observedColumns(t *data.Table, workers int) []observed {
@@ -238,9 +234,8 @@ func observedColumns(t *data.Table, workers int) []observed {
 	return columns
 }
 
-// deviationsNear reports for a sparse model of many columns, without inverting P, that no fitted
-// deviation is far from the observed one: in units of these, 1/P_jj ≤ Σ_jj ≤ 1/μ with μ the
-// smallest eigenvalue of P.
+// deviationsNear works without inverting P: in units of the observed deviations 1/P_jj ≤ Σ_jj ≤
+// 1/μ, μ the smallest eigenvalue of P.
 func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	free, ok := g.(*model.Gaussian)
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
@@ -268,7 +263,6 @@ func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	return err == nil && least >= 1/(farDeviation*farDeviation)
 }
 
-// Sizes above which deviationsNear is tried before a matrix is inverted.
 const (
 	manyColumns = 500
 	fewPairs    = 20
@@ -286,7 +280,6 @@ func deviations(g model.Normal) (sd []float64) {
 	return sd
 }
 
-// doubt marks a result as implausible.
 func (r *Result) doubt(problems []string) {
 	r.Converged = false
 	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, bounds may be missing, or the fit diverged. The fit: %s", strings.Join(few(problems, namedColumns, "%d more"), "; "), r.Verdict)

@@ -16,8 +16,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// seenAbove is a table of x and y, correlated by 0.9, with y observed only in the share of rows
-// with the largest x.
+// x and y correlate by 0.9; y is observed in the share of rows with the largest x.
 func seenAbove(n int, quantile float64) *data.Table {
 	rng := stream.New(3)
 	t := &data.Table{Names: []string{"x", "volume"}, N: n, D: 2}
@@ -41,8 +40,7 @@ func normalOf(t *testing.T, mean, deviation []float64) *fitted.Saved {
 	return &fitted.Saved{Model: m, Names: []string{"x", "volume"}}
 }
 
-// A mean of −27 for a column of 1 to 25 is implausible. The truth is plausible even if only half or
-// a tenth of the column is observed, where another is largest.
+// The truth is plausible even if only a tenth of the column is observed.
 func TestImplausible(t *testing.T) {
 	for _, quantile := range []float64{math.Inf(-1), 0, 1.28} {
 		table := seenAbove(2000, quantile)
@@ -71,8 +69,7 @@ func TestImplausible(t *testing.T) {
 	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit: converged: so$", r.Verdict)
 }
 
-// With many columns deviations are bounded without an inverse. The bound accepts a chain that the
-// inverse accepts and nothing that the inverse rejects.
+// The bound accepts nothing that the inverse rejects.
 func TestDeviationsNear(t *testing.T) {
 	const d = manyColumns
 	rng := stream.New(3, 1)
@@ -115,8 +112,6 @@ func TestDeviationsNear(t *testing.T) {
 	}
 }
 
-// A note says that zeros in standardised columns are means, unless the table's units are kept or no
-// cell is missing.
 func TestZeroedIsMeanFilling(t *testing.T) {
 	rng := stream.New(3)
 	var values []float64

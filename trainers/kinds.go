@@ -16,9 +16,9 @@ import (
 	"missingscore/internal/trainers/regpath"
 )
 
-// takesLevels reports whether a network uses latent numbers because of the kinds of its columns
-// (docs/theory/ordinal.md#eq-nominal): by method auto or em-latent, without a support or
-// missingness mechanism, and with nominal columns up to latentColumns latent numbers.
+// takesLevels reports latent numbers by the kinds of columns (docs/theory/ordinal.md#eq-nominal):
+// method auto or em-latent, no support or missingness mechanism, up to latentColumns latent
+// numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
@@ -36,12 +36,11 @@ func takesLevels(t *data.Table, s Spec) bool {
 	return (levels || nominal) && (!nominal || columns <= latentColumns)
 }
 
-// Original is the table before Transform. Nominal columns are dropped if the method needs numbers
+// Original is the table before Transform, without nominal columns if the method needs numbers
 // (data.NumbersOnly).
 func (p *Prepared) Original() *data.Table { return p.original }
 
-// cutColumns adds thresholds for ordered and binary columns to the transformations in s. Levels
-// without rows are ignored.
+// cutColumns adds thresholds for ordered and binary columns; levels without rows are ignored.
 func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
 	if c.Columns == nil {
@@ -60,15 +59,15 @@ func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	return c
 }
 
-// levelsSeen returns the observed levels of column j in ascending order.
+// levelsSeen returns the observed levels, ascending.
 func levelsSeen(t *data.Table, j int) []float64 {
 	x := t.Column(j)
 	slices.Sort(x)
 	return slices.Compact(x)
 }
 
-// blocksOf returns the blocks of latent columns: K − 1 for a nominal column with K ≥ 3 observed
-// levels, else 1. wide reports whether any block has several columns.
+// blocksOf returns K − 1 latent columns for a nominal column with K ≥ 3 observed levels, else 1;
+// wide: any block has several.
 func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, wide bool) {
 	first := 0
 	for j, name := range t.Names {
@@ -88,8 +87,7 @@ func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, 
 	return blocks, wide
 }
 
-// utilities expands a table to the columns of its blocks. Each column of a nominal block holds the
-// index of the cell's level among the observed levels.
+// Each column of a nominal block holds the index of the cell's level among the observed levels.
 func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	last := blocks[len(blocks)-1]
 	d := last.First + last.Width
@@ -127,7 +125,7 @@ func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	return &w
 }
 
-// unwhitened returns W'PW for a precision P of columns whitened by W, block by block.
+// unwhitened returns W'PW, block by block.
 func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *mat.SymDense {
 	d := p.SymmetricDim()
 	w := mat.NewDense(d, d, nil)
@@ -154,8 +152,8 @@ func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *m
 	return out
 }
 
-// nodePrecision returns the precision of a path's nodes in the table's units; nominal columns have
-// strengths instead (regpath.Run.NodePrecision).
+// nodePrecision is in the table's units; nominal columns have strengths
+// (regpath.Run.NodePrecision).
 func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	p := graph.Unpack(len(n.Nodes()), n.NodePrecision(n.Model().Packed.Value))
 	for a, j := range n.Nodes() {
@@ -166,8 +164,8 @@ func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	return p
 }
 
-// showLevels adds levels to the nodes of a network, and to each edge with a binary or nominal end
-// the levels that go together. precision covers all columns of the blocks.
+// showLevels adds levels of nodes, and for each edge with a binary or nominal end the levels that
+// go together; precision covers all columns of the blocks.
 func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, blocks []data.Block) error {
 	at := map[string]int{}
 	for j, b := range blocks {
@@ -203,8 +201,7 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 // levelColumns is the number of columns per kind that LevelsText names.
 const levelColumns = 5
 
-// LevelsText describes the columns that are latent normal variables and their treatment by
-// em-exact; "" if there are none.
+// LevelsText describes the latent columns and their treatment by em-exact; "" if there are none.
 func (p *Prepared) LevelsText() string {
 	if !p.latent {
 		return ""

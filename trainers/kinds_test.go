@@ -21,9 +21,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// mixedTable has n rows of numbers x and w, a nominal "home" with three levels, a binary "sex" and
-// an ordered "grade" with four, whose latent variables form a chain x – home – sex – w – grade; a
-// share of the cells is missing completely at random. order numbers the levels of home.
+// A chain x – home – sex – w – grade of latent variables: home has three levels, sex two, grade
+// four ordered ones; order numbers the levels of home.
 func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table {
 	t.Helper()
 	p := mat.NewSymDense(6, nil) // x, home: town, home: city, sex, w, grade
@@ -75,7 +74,6 @@ func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table 
 	return table
 }
 
-// estimated returns a network of a table and its edges by their ends.
 func estimated(t *testing.T, table *data.Table, s Spec) (*Result, map[string]network.Edge) {
 	t.Helper()
 	if s.Network == nil {
@@ -91,7 +89,6 @@ func estimated(t *testing.T, table *data.Table, s Spec) (*Result, map[string]net
 	return r, edges
 }
 
-// association returns the association of two levels of an edge.
 func association(t *testing.T, e network.Edge, from, to string) float64 {
 	t.Helper()
 	i := slices.IndexFunc(e.Together, func(p network.LevelPair) bool { return p.From == from && p.To == to })
@@ -99,8 +96,7 @@ func association(t *testing.T, e network.Edge, from, to string) float64 {
 	return e.Together[i].Association
 }
 
-// The chain is found with the strengths of P; for x and home √(a'P_hh⁻¹a), a = (-0.45, 0.2), 0.476.
-// Another reference level gives the same result up to draws.
+// For x and home the strength is √(a'P_hh⁻¹a), a = (-0.45, 0.2), 0.476.
 func TestNetworkOfLevels(t *testing.T) {
 	strengths := map[string]float64{"x-home": 0.476, "home-sex": 0.503, "sex-w": -0.4, "w-grade": 0.45}
 	r, edges := estimated(t, mixedTable(t, 700, 0.1, [3]int{0, 1, 2}), Spec{})
@@ -138,8 +134,8 @@ func TestNetworkOfLevels(t *testing.T) {
 	}
 }
 
-// a = y + e and b = y + e' share a utility y of the nominal g: given g they have no edge, without g
-// an edge of 0.5. c = b/2 + e".
+// a = y + e and b = y + e' share a utility y of the nominal g: given g no edge, without g an edge
+// of 0.5. c = b/2 + e".
 func TestNominalCovariate(t *testing.T) {
 	rng := stream.New(8, 1)
 	var values []float64

@@ -25,8 +25,8 @@ import (
 	"missingscore/trainers"
 )
 
-// hiddenWhereLow is x → y → z with y missing where x < 0: the mean of y is 0, its observed mean
-// about 0.9; x – z is no edge.
+// x → y → z with y missing where x < 0: the mean of y is 0, its observed mean about 0.9; x – z is
+// no edge.
 func hiddenWhereLow(n int) *data.Table {
 	rng := stream.New(11, 3)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: n, D: 3}
@@ -47,9 +47,8 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 	return -p.At(j, k) / math.Sqrt(p.At(j, j)*p.At(k, k))
 }
 
-// The maximum likelihood of a real table agrees with R's lavaan 0.6-14
-// (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2) and with 30 iterations of plain EM
-// in base R, for a fit and for a refitted complete network.
+// R's lavaan 0.6-14 (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2), and 30 iterations
+// of plain EM in base R.
 func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -73,8 +72,7 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	}
 }
 
-// Fits of self-masked normal columns recover mean and variance with known φ and are far off
-// without; likewise for censored columns.
+// With known φ and far off without.
 func TestRecoveryNotAtRandom(t *testing.T) {
 	two, logistic, censored := testtables.Pair()
 	one := simulate.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
@@ -134,8 +132,6 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 	}
 }
 
-// The assumption about missing cells follows from method, mechanism, table and, for a network, from
-// whether the mean is fitted.
 func TestAssumption(t *testing.T) {
 	gaps := hiddenWhereLow(100)
 	complete := &data.Table{Names: gaps.Names, N: gaps.N, D: 3, Values: make([]float64, 300), Observed: make([]bool, 300)}
@@ -173,8 +169,6 @@ func TestAssumption(t *testing.T) {
 	}
 }
 
-// Every method for MCAR, and no other, warns of a table that contradicts it; a missingness
-// mechanism removes the warning.
 func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 	table := hiddenWhereLow(300)
 	law := missingness.NewLogistic(3)

@@ -21,8 +21,7 @@ import (
 // MixtureModel is the model for tables with levels.
 const MixtureModel = "mixture"
 
-// levelsOf returns the number of levels by column, 0 for numbers, and the names of columns with
-// levels; nil if there are none.
+// levelsOf returns 0 for numbers; nil if there are none.
 func levelsOf(t *data.Table) (levels []int, names []string) {
 	for j, name := range t.Names {
 		levels = append(levels, len(data.Coded(t, j)))
@@ -46,7 +45,7 @@ func checkNominal(s Spec, t *data.Table) error {
 	return setting.Errorf("model", s.Model.Kind, "the model needs numbers, but %s has unordered levels; use mixture, or leave it out by ReadOptions.Exclude", strings.Join(names, ", "))
 }
 
-// mixed is the fitted mixture of numbers and levels; nil for another model.
+// mixed is nil for another model.
 func (p *Prepared) mixed() *model.Mixed {
 	m, _ := p.Model.(*model.Mixed)
 	return m
@@ -81,9 +80,8 @@ func scoresAsked(p *Prepared) (field string, value any, why string) {
 	return "", nil, ""
 }
 
-// prepareMixed prepares the maximum likelihood fit of a mixture (docs/theory/models.md#eq-mixed).
-// It returns false for another model and for settings that need score matching, and an error for
-// these if columns have levels.
+// prepareMixed prepares maximum likelihood of a mixture (docs/theory/models.md#eq-mixed); false for
+// another model and for settings that need score matching.
 func prepareMixed(p *Prepared) (prepared bool, err error) {
 	s := &p.Spec
 	if s.Network != nil || s.Model.New != nil || s.Model.Kind != MixtureModel {
@@ -134,7 +132,6 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	return true, checkUnread(p, asked)
 }
 
-// fitMixed fits a mixture by EM and compares drawn rows with the table.
 func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	s := p.Spec
 	same := s
@@ -181,8 +178,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	return r, nil
 }
 
-// mostUnseen is the share of rows whose pattern has a never observed column, above which there is a
-// warning.
+// mostUnseen is the share of rows with a never observed pattern, above which there is a warning.
 const mostUnseen = 0.05
 
 func unseen(t *data.Table, shares []float64) (columns []string, most float64) {

@@ -22,8 +22,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// cityTable has a number that depends on a city, another that depends on a binary column, and
-// missing cells.
+// A number depends on a city, another on a binary column.
 func cityTable(n int) *data.Table {
 	t := &data.Table{Names: []string{"city", "income", "yes", "size"}, N: n, D: 4, Levels: [][]string{{"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}, nil},
 		Kinds: []data.Kind{data.Nominal, data.Number, data.Binary, data.Number}}
@@ -138,8 +137,7 @@ func TestMixtureWithLevels(t *testing.T) {
 	}
 }
 
-// With functions of columns, log densities change by the log derivative and expectations are means
-// of draws.
+// Log densities change by the log derivative.
 func TestMixtureOfFunctions(t *testing.T) {
 	table := cityTable(200)
 	s := mixtureSpec
@@ -167,7 +165,6 @@ func TestMixtureOfFunctions(t *testing.T) {
 	}
 }
 
-// An interrupted run continues to the same bytes.
 func TestMixtureWithLevelsResumed(t *testing.T) {
 	table := cityTable(120)
 	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
@@ -197,7 +194,6 @@ func TestMixtureWithLevelsResumed(t *testing.T) {
 	require.ErrorIs(t, err, trainers.ErrOtherRun)
 }
 
-// The size of rows from Rome is never observed.
 func TestMixtureUnseen(t *testing.T) {
 	table := cityTable(200)
 	for i := range table.N {
@@ -210,7 +206,6 @@ func TestMixtureUnseen(t *testing.T) {
 	require.Regexp(t, `^size: never observed among up to [23]\d % of the rows; `, r.Warnings[len(r.Warnings)-1])
 }
 
-// A mixture with too few components for the table is not reliable.
 func TestMixtureUnlikeItsTable(t *testing.T) {
 	s := mixtureSpec
 	s.Model.Options = json.RawMessage(`{"components":1}`)
@@ -256,7 +251,6 @@ func TestNominalColumnsAreNoNumbers(t *testing.T) {
 	}
 }
 
-// A model of numbers treats levels as 0, 1, …; draws are rounded to the nearest level.
 func TestLevelsAsNumbers(t *testing.T) {
 	table := cityTable(200)
 	numbers, err := table.Select([]string{"income", "yes", "size"})
@@ -282,9 +276,7 @@ func TestLevelsAsNumbers(t *testing.T) {
 	}
 }
 
-// A table of numbers is fitted by EM: the mixture is at least as good as one normal, and drawn rows
-// have the table's means and correlations. Settings of score matching select a fit by score
-// matching.
+// At least as good as one normal. Settings of score matching select score matching.
 func TestMixtureOfNumbers(t *testing.T) {
 	rng := stream.New(8)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: 600, D: 3}

@@ -111,7 +111,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	return r, nil
 }
 
-// thresholds returns the thresholds of ordinal columns from the moments; nil if there are none.
+// thresholds is nil if there are no ordinal columns.
 func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	all := n.Thresholds()
 	if !p.wide || all == nil {
@@ -123,8 +123,8 @@ func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	return cuts
 }
 
-// precisionOf returns the precision of a path's result in the table's units; nominal columns have
-// their utilities. It is sparse for methods of one matrix.
+// precisionOf is in the table's units; nominal columns have their utilities. Sparse for methods of
+// one matrix.
 func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	if n.Blocks() != nil {
 		p := unwhitened(graph.Unpack(n.Table.D, n.Model().Packed.Value), n.Moments(), n.Table.Blocks)
@@ -146,8 +146,7 @@ func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	return p.Symmetric()
 }
 
-// modelOf returns the normal distribution of a path's result in the table's units. It reuses the
-// path's model if possible.
+// modelOf is in the table's units, in the path's model if possible.
 func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
 	m, mean := n.Model(), scale.Location(n.Model().Mean())
 	switch {
@@ -212,7 +211,7 @@ func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, 
 	}
 }
 
-// infer adds inference and stability to r. For a shard it only computes the resamples.
+// infer adds inference and stability; for a shard it only computes the resamples.
 func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run) (err error) {
 	c, tests := p.Spec.Inference, n.State.Tests
 	if !c.Asked() && c.Stability == 0 {
@@ -253,8 +252,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 	return nil
 }
 
-// again re-estimates network n on other rows with the same penalty. Constant columns, new pairs
-// without common rows and fits that do not converge count as failures.
+// again re-estimates on other rows with the same penalty. Constant columns, new pairs without
+// common rows and unconverged fits are failures.
 func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
@@ -271,7 +270,7 @@ func again(p *Prepared, n *regpath.Run) inference.Again {
 	}
 }
 
-// fitRows makes one such estimate; failed is the reason if it does not count.
+// failed is the reason if it does not count.
 func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
 	t, err := p.original.Rows(rows)
 	if err != nil {
@@ -321,7 +320,7 @@ func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	return out
 }
 
-// Rates compares the networks along the path with the true one. It fails if truth has no edge or no
+// Rates compares the path's networks with the true one. It fails if truth has no edge or no
 // non-edge, or if the path was cut.
 func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 	if r.Cut {

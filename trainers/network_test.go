@@ -23,7 +23,7 @@ import (
 	"missingscore/trainers"
 )
 
-// estimate estimates a network, with the default path unless n is set.
+// The default path unless n is set.
 func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result {
 	t.Helper()
 	if s.Network == nil {
@@ -124,7 +124,6 @@ func TestWarnsOfDegenerateWeights(t *testing.T) {
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
 }
 
-// Without refinement the result is the path's point in the table's units, also after resuming.
 func TestPathOnly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	for _, method := range []string{"exact", "iw"} {
@@ -162,7 +161,6 @@ func TestResamplingFindsTheStar(t *testing.T) {
 	}
 }
 
-// The library keeps a collinear column and marks the result.
 func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.1)
 	for i := range table.N {
@@ -175,7 +173,6 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	require.Contains(t, r.Warnings, "the criterion finds no edge before the path ends; it has not seen denser networks")
 }
 
-// wide is a chain with enough columns for sparse points.
 func wide(t *testing.T) *data.Table {
 	t.Helper()
 	const n, d = 150, regpath.DenseColumns + 10
@@ -196,7 +193,6 @@ func wide(t *testing.T) *data.Table {
 	return table
 }
 
-// With many columns the chain is found by the pseudo-likelihood.
 func TestPairwiseOfManyColumns(t *testing.T) {
 	table := wide(t)
 	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &regpath.Config{Lambdas: 10}}
@@ -220,7 +216,6 @@ func TestPairwiseOfManyColumns(t *testing.T) {
 
 var monthAndDay = []string{"Month", "Day"}
 
-// completeAir has the complete rows of R's airquality.
 func completeAir(t *testing.T) *data.Table {
 	t.Helper()
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{})
@@ -231,8 +226,8 @@ func completeAir(t *testing.T) *data.Table {
 }
 
 // Without a penalty partial correlations given covariates are those of the residuals of linear
-// regressions on them. R 4.2.2: x <- airquality[complete.cases(airquality), ];
-// e <- residuals(lm(cbind(Ozone, Solar.R, Wind, Temp) ~ Month + Day, x)); -cov2cor(solve(cov(e)))
+// regressions on them. R 4.2.2: x <- airquality[complete.cases(airquality), ]; e <-
+// residuals(lm(cbind(Ozone, Solar.R, Wind, Temp) ~ Month + Day, x)); -cov2cor(solve(cov(e)))
 func TestCovariatesAgainstResiduals(t *testing.T) {
 	want := [][3]float64{{0, 1, 0.2050514550802482}, {0, 2, -0.4489786416815071}, {1, 2, 0.1142751241501182}, {0, 3, 0.5597558445813821}, {1, 3, 0.1494291958820297}, {2, 3, -0.0798809266373098}}
 	for _, method := range []string{"full", "em-exact", "exact", "pairwise"} {
@@ -251,8 +246,7 @@ func TestCovariatesAgainstResiduals(t *testing.T) {
 	}
 }
 
-// confounded has n rows of two columns that are independent given a third and missing at random
-// where the first is large.
+// Two columns, independent given a third and missing at random where the first is large.
 func confounded(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(4, stream.Simulate)
@@ -267,8 +261,7 @@ func confounded(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// A covariate explains the dependence of two columns at every λ, because its pairs have no penalty,
-// also with its cells missing at random. Without the covariate they have an edge.
+// Pairs of the covariate have no penalty; without the covariate the columns have an edge.
 func TestCovariatesWithGaps(t *testing.T) {
 	table := confounded(t, 4000)
 	with := regpath.Config{Covariates: []string{"age"}, Lambdas: 30}
@@ -292,7 +285,6 @@ func TestCovariatesWithGaps(t *testing.T) {
 	require.Less(t, marginal.Inference.Pairs[0].Estimate, -0.2)
 }
 
-// Every selection counts pairs of nodes only.
 func TestSelectionsWithCovariates(t *testing.T) {
 	table := confounded(t, 400)
 	for _, s := range []regpath.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
@@ -324,8 +316,6 @@ func TestRefusedCovariates(t *testing.T) {
 	require.ErrorContains(t, err, "use Spec.Steps.Method em-exact")
 }
 
-// With --select fdr the edges are the pairs with small q values and their sizes are the estimates
-// of inference, with or without a bootstrap afterwards.
 func TestEdgesByTheirTests(t *testing.T) {
 	const rate = 0.1
 	_, table := testtables.Star(t, 8, 300, 0.3)
@@ -366,8 +356,6 @@ func TestEdgesByTheirTests(t *testing.T) {
 //	-cov2cor(solve(lavInspect(f, "cov.ov")))
 var lavaanAir = []float64{0.2431855, -0.4200682, 0.5377976, 0.1780861, 0.1045274, -0.1274072}
 
-// Estimates of --inference are maximum likelihood with all pairs free, as in R and in the command
-// fit, for every penalty of the path.
 func TestEstimatesAreUnpenalised(t *testing.T) {
 	air, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -406,13 +394,9 @@ func bootstrapOf(resamples, stability, workers int) trainers.Spec {
 	return s
 }
 
-// Of two columns without gaps the estimate is their correlation r. To the first order in
-// 1/n its bootstrap variance is the mean of the squares of its influence values over n
-// (Efron & Tibshirani 1993, chapter 21),
-//
-//	u_i = z_i1 z_i2 − r (z_i1² + z_i2²)/2,   z standardised
-//
-// and the standard deviation of B resamples has a relative error of 1/√(2(B − 1)).
+// To the first order in 1/n the bootstrap variance of r is the mean of u_i²/n (Efron & Tibshirani
+// 1993, chapter 21), u_i = z_i1 z_i2 − r (z_i1² + z_i2²)/2, z standardised; B resamples have a
+// relative error of 1/√(2(B − 1)).
 func TestBootstrapOfACorrelation(t *testing.T) {
 	const n, resamples = 200, 120
 	rng := stream.New(8, 1)
@@ -440,7 +424,7 @@ func TestBootstrapOfACorrelation(t *testing.T) {
 	}
 	se := math.Sqrt(variance)
 	require.InDelta(t, se, u.SE, (4/math.Sqrt(2*(resamples-1))+10./n)*se)
-	// A quantile q of B draws of a normal has the standard error √(q(1−q)/B)/φ = 2.7 se/√B for q = 0.025.
+	// The quantile 0.025 of B normal draws has the standard error √(q(1−q)/B)/φ = 2.7 se/√B.
 	quantile := 1.96*se + 4*2.7*se/math.Sqrt(resamples)
 	require.InDelta(t, correlation-1.96*se, u.Low, quantile-1.96*se)
 	require.InDelta(t, correlation+1.96*se, u.High, quantile-1.96*se)
@@ -451,8 +435,6 @@ func TestBootstrapOfACorrelation(t *testing.T) {
 	require.Empty(t, r.Warnings)
 }
 
-// A resample that cannot be estimated is counted and named; more than a tenth of failures marks the
-// result.
 func TestFailedResamples(t *testing.T) {
 	for together, share := range map[int]float64{4: 0.016, 1: 0.36} { // rows with columns 0 and 1, and the probability of a resample without them
 		_, table := testtables.Star(t, 3, 60, 0)
@@ -478,7 +460,6 @@ func TestFailedResamples(t *testing.T) {
 	}
 }
 
-// Joined shards give the bytes of one run; a shard of another run is an error.
 func TestBootstrapInShards(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	spec := bootstrapOf(6, 10, 2)

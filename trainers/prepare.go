@@ -22,7 +22,7 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Prepared is an estimate before its first step. Its Spec has every default that does not need the
+// Prepared is an estimate before its first step; its Spec has every default that does not need the
 // standardised table.
 type Prepared struct {
 	Spec      Spec
@@ -33,7 +33,7 @@ type Prepared struct {
 	Domain    *domain.Domain // support of Table; nil: all of R^d
 	Support   *domain.Domain // Domain after censoring by Spec.Missingness
 
-	// NoIntervals is the reason why inference "auto" gives none; "" otherwise.
+	// NoIntervals is the reason why inference "auto" gives none, or "".
 	NoIntervals string
 
 	components  int                // of a mixture with levels; 0: chosen by held-out rows
@@ -48,8 +48,8 @@ type Prepared struct {
 	wide        bool                 // a block has several columns
 }
 
-// Prepare fills in defaults and checks s against the table. It returns a *SettingError for an
-// unusable setting and a *data.RowError for a row outside the domain.
+// Prepare fills in defaults and checks s. It returns a *SettingError for an unusable setting and a
+// *data.RowError for a row outside the domain.
 func Prepare(t *data.Table, s Spec) (*Prepared, error) { return prepare(t, s, nil) }
 
 func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
@@ -138,7 +138,6 @@ func (s *Spec) named() error {
 	return nil
 }
 
-// transform applies Spec.Transform to the table, the domain and the missingness mechanism.
 func (p *Prepared) transform() (err error) {
 	s := p.Spec
 	if err := diagnose.Refusal(p.original); err != nil {
@@ -193,7 +192,7 @@ func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
 	return p.Spec.Objective.make(losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight})
 }
 
-// newModel returns the initial model, over all levels if the objective has several noise levels.
+// newModel returns a model over all levels if the objective has several.
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
@@ -245,9 +244,8 @@ func (p *Prepared) ByBatches() bool {
 	return err == nil && c.Optimiser == "adam"
 }
 
-// defaultImputer is the default kind of trained imputer: a mixture for the complete-data loss of a
-// non-normal density without boundary and with imputer loss kl
-// (docs/explanation/architecture.md#why-it-is-so).
+// defaultImputer returns a mixture for the complete-data loss of a non-normal density without
+// boundary and with imputer loss kl (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
 	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
@@ -256,8 +254,8 @@ func defaultImputer(p *Prepared) string {
 	return "normal"
 }
 
-// imputerStart returns the maximum likelihood normal distribution for an imputer that can start at
-// its conditionals (docs/theory/imputer.md#eq-imputer-linear); nil for others.
+// imputerStart returns maximum likelihood for an imputer that can start at its conditionals
+// (docs/theory/imputer.md#eq-imputer-linear); nil for others.
 func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Gaussian, error) {
 	c := p.Spec.Steps
 	if !p.Estimator.Trains() {
@@ -274,15 +272,15 @@ func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Ga
 	return m, nil
 }
 
-// latentColumns is the largest number of columns for em-latent, whose time is of order rows ×
-// columns²; above it pairwise is used.
+// latentColumns is the number of columns for em-latent, whose time is of order rows × columns²;
+// above it pairwise is used.
 const latentColumns = 500
 
-// plane is the largest number of columns for which energies use weights.
+// plane is the number of columns up to which energies use weights.
 const plane = 2
 
-// method resolves auto. With ordered, binary and nominal columns it is em-latent, or pairwise for
-// networks of many columns without nominal ones. With moments of pairs it is pairwise.
+// method resolves auto: em-latent for latent columns, or pairwise for many without nominal ones and
+// for moments of pairs.
 func (p *Prepared) method() (string, error) {
 	asked, counted := p.Spec.Steps.Method, p.original.Counted
 	if p.Spec.Steps.Estimator != nil {
@@ -350,7 +348,6 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 	return "iw", nil
 }
 
-// scaling is a way to scale columns before the fit.
 type scaling int
 
 const (
@@ -359,8 +356,8 @@ const (
 	standardised
 )
 
-// scaling returns the way to scale, and the root mean square of the scaled columns. A model with a
-// support or a fixed origin is not shifted; one whose support is not a cone keeps its units.
+// A model with a support or a fixed origin is not shifted; one whose support is not a cone keeps
+// its units. size is the root mean square.
 func (p *Prepared) scaling() (by scaling, size float64) {
 	support := model.SupportOf(p.Model)
 	m, fixed := p.Model.(model.FixedOrigin)
@@ -375,7 +372,7 @@ func (p *Prepared) scaling() (by scaling, size float64) {
 	return standardised, 1
 }
 
-// scale returns the scale of the fit and whether it changes the rows.
+// changes: the scale changes the rows.
 func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	by, size := p.scaling()
 	switch {
@@ -403,8 +400,7 @@ func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	return scale, true
 }
 
-// Problem returns the problem of fitting the first rows of the table, 0 for all, in the scale of
-// all rows.
+// Problem returns the fit of the first rows, 0 for all, in the scale of all rows.
 func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	scale, changes := p.scale()
 	t := p.Table
@@ -417,7 +413,6 @@ func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	return p.problem(t, scale)
 }
 
-// problem returns the problem of fitting the scaled table t.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
 	if p.wide {
 		q.Table = utilities(t, p.blocks)
@@ -449,8 +444,7 @@ func (p *Prepared) Path() (*regpath.Run, error) {
 	return n, err
 }
 
-// Again estimates a network faster, with one worker (regpath.Run.Again), without checks of table
-// and result.
+// Again estimates a network faster, with one worker, without checks of table and result.
 func (p *Prepared) Again(ctx context.Context) (*regpath.Run, error) {
 	if p.Estimator.Deterministic() { // one worker: keep rows together
 		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)

@@ -24,7 +24,6 @@ import (
 	"missingscore/trainers"
 )
 
-// The default method depends on the table, the model and the objective.
 func TestAutoMethod(t *testing.T) {
 	_, complete := testtables.Normal(t, 30, 24)
 	_, holes := testtables.Normal(t, 30, 24)
@@ -54,7 +53,7 @@ func TestAutoMethod(t *testing.T) {
 		require.Equal(t, c.want, p.Estimator.Name, "%+v", c)
 	}
 
-	// draws of an imputer are weighted in the plane, on a domain and with the sliced objective
+	// Draws of an imputer are weighted in the plane, on a domain and with the sliced objective.
 	bounded := domain.All(holes.D)
 	bounded.Lower[0] = -1e3
 	plane, err := holes.Select(holes.Names[:2])
@@ -72,8 +71,6 @@ func TestAutoMethod(t *testing.T) {
 	}
 }
 
-// The default imputer is a mixture for the complete-data loss of a non-normal density on an
-// unbounded domain, else the paper's.
 func TestDefaultImputer(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	bounded := domain.All(table.D)
@@ -97,7 +94,6 @@ func TestDefaultImputer(t *testing.T) {
 	}
 }
 
-// Unusable settings are named, in every part of a Spec.
 func TestSettingErrors(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	for _, c := range []struct {
@@ -130,7 +126,6 @@ func TestSettingErrors(t *testing.T) {
 	require.ErrorContains(t, err, "by NetworkResult.Rates")
 }
 
-// Pairs of columns without common rows are named, for networks and for fits.
 func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	_, table := testtables.Normal(t, 60, 24)
 	for i := range table.N {
@@ -148,7 +143,6 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	}
 }
 
-// Estimates that are too large are refused without large allocations.
 func TestMemoryIsCheckedFirst(t *testing.T) {
 	t.Setenv(memory.Variable, "2GB")
 	const d = 100_000
@@ -183,7 +177,6 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 	}
 }
 
-// A nil table is an error, for networks and for fits.
 func TestNoTable(t *testing.T) {
 	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
 		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})

@@ -193,7 +193,7 @@ type ModelSpec struct {
 	New func(d int, rng *rand.Rand) (model.Model, error) `json:"-"`
 }
 
-// make returns the initial model of d columns; its random numbers depend on seed only.
+// Random numbers depend on seed only.
 func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 	if s.New != nil {
 		m, err := s.New(d, stream.New(seed, stream.Initial, 1))

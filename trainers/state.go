@@ -27,7 +27,7 @@ import (
 )
 
 // State is everything that changes during an estimate. A resumed run gives the same bytes as an
-// uninterrupted one: random numbers depend on the seed and the iteration only.
+// uninterrupted one.
 type State struct {
 	Version     int
 	Fingerprint string   // of the table and the settings
@@ -54,7 +54,7 @@ func (s *State) Save(path string) error {
 
 const stateFactor = 4
 
-// LoadState reads a file of Save. It fails for other files, other versions and damaged files.
+// LoadState reads a file of Save; it fails for other versions and damaged files.
 func LoadState(path string) (*State, error) {
 	text, err := memory.ReadFile(path, stateFactor)
 	if err != nil {
@@ -79,21 +79,19 @@ func LoadState(path string) (*State, error) {
 	return &s, nil
 }
 
-// ErrOtherRun is returned if a state belongs to another table or other settings.
+// ErrOtherRun: the state belongs to another table or other settings.
 var ErrOtherRun = errors.New("the saved state belongs to another table or other settings; use the same, or start again without resuming")
 
 // StateError is a panic in an estimate resumed from a state, which is probably corrupt.
 type StateError struct{ Why *panics.Error }
 
-// Unwrap returns the panic.
 func (e *StateError) Unwrap() error { return e.Why }
 
 func (e *StateError) Error() string {
 	return fmt.Sprintf("the saved state is not usable; delete it and start again without resuming; if that also fails, please report it%s", e.Why.Place)
 }
 
-// Fingerprint identifies settings and the observed cells of tables. It fails if JSON cannot encode
-// the settings.
+// Fingerprint identifies settings and observed cells. It fails if JSON cannot encode the settings.
 func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -120,7 +118,7 @@ func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// claim sets the fingerprint of a fresh state and returns ErrOtherRun for the state of another run.
+// claim sets the fingerprint of a fresh state; ErrOtherRun for another run.
 func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	var shapes []string
 	for _, p := range e.Model.Params() { // with type and seed these determine the start
@@ -149,7 +147,6 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	return nil
 }
 
-// claimSettings is claim for a run without an engine.
 func (s *State) claimSettings(t *data.Table, settings any) error {
 	identified, err := Fingerprint(settings, t)
 	switch {
@@ -163,8 +160,7 @@ func (s *State) claimSettings(t *data.Table, settings any) error {
 	return nil
 }
 
-// mixed warns if a run was resumed with another library of matrix products, because bytes then
-// differ.
+// Another library of matrix products gives other bytes.
 func (s *State) mixed() []string {
 	if len(s.Libraries) < 2 {
 		return nil
@@ -172,8 +168,7 @@ func (s *State) mixed() []string {
 	return []string{fmt.Sprintf("the run was resumed with another BLAS library, %s, so rounding differs; %s chooses the library", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
 }
 
-// Join merges the states of other shards. It returns ErrOtherRun if one has another table or other
-// settings.
+// Join merges the states of other shards; ErrOtherRun if one is of another run.
 func (s *State) Join(others ...*State) error {
 	for _, o := range others {
 		if s.Fingerprint != o.Fingerprint || s.Inference == nil || o.Inference == nil {

@@ -50,7 +50,7 @@ func TestStateRefusals(t *testing.T) {
 	}
 }
 
-// A corrupt state gives a StateError that wraps the panic.
+// A StateError wraps the panic.
 func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	s := trainers.Spec{Steps: engine.Config{Method: "em-exact"}}
@@ -61,12 +61,11 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
-	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.Turns.Put, at ")
+	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.(*Turns).Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
 }
 
-// A warning follows if a run is resumed with another BLAS library.
 func TestResumedWithAnotherLibrary(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	spec := trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
@@ -95,7 +94,6 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 	}
 }
 
-// unsaid is an objective that JSON cannot encode.
 type unsaid struct {
 	losses.Objective
 	Weight func() float64
@@ -111,9 +109,8 @@ func TestSettingsThatCannotBeSaved(t *testing.T) {
 	require.ErrorContains(t, err, "must be JSON")
 }
 
-// fuzzedState runs an estimate from arbitrary bytes under a valid checksum. It must be refused with
-// a plain error or be usable. Seeds are the final state and the results of change, which may be
-// nil.
+// Arbitrary bytes under a valid checksum are refused or usable. Seeds: the final state and the
+// results of change, which may be nil.
 func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trainers.State)) {
 	f.Setenv(memory.Variable, "200MB")
 	_, table := testtables.Normal(f, rows, 3)
@@ -164,12 +161,10 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trai
 	})
 }
 
-// A fit of parameters.
 func FuzzLoadState(f *testing.F) {
 	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}}, nil)
 }
 
-// A network with resamples.
 func FuzzLoadResamples(f *testing.F) {
 	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &regpath.Config{Lambdas: 2}}
 	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
@@ -178,8 +173,7 @@ func FuzzLoadResamples(f *testing.F) {
 	})
 }
 
-// A fit that ended at its maximum number of iterations continues with a larger maximum to the
-// result of a single run.
+// A fit that ended at its maximum continues to the result of a single run.
 func TestMoreStepsGoOn(t *testing.T) {
 	_, table := testtables.Normal(t, 100, 3)
 	average := 0.1

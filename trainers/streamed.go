@@ -12,7 +12,6 @@ import (
 	"missingscore/internal/trainers/rows"
 )
 
-// streamed is a file whose rows are read in windows.
 type streamed struct {
 	file    *data.RowFile
 	options survey.Options
@@ -22,10 +21,9 @@ type streamed struct {
 }
 
 // PrepareFile is Prepare for a file of rows that are not held in memory
-// (docs/explanation/streaming.md). It reads scale and problems of the columns and a sample, the
-// Table. The file must stay open and unchanged until the estimate is done. Features that need all
-// rows at once give a *SettingError of the setting stream. progress may be nil; it is as in
-// data.ReadOptions, over all passes.
+// (docs/explanation/streaming.md). The file must stay open and unchanged until the estimate is
+// done. Features that need all rows at once give a *SettingError of stream. progress may be nil; it
+// is over all passes.
 func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, progress func(read, size int64)) (*Prepared, error) {
 	if s.Network != nil {
 		return nil, notStreamed("a network needs all rows in memory; compute moments by missingscore moments and use them")
@@ -42,7 +40,7 @@ func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, progress func(rea
 	return p, sumColumns(ctx, p)
 }
 
-// sumColumns computes the sums of the modelled columns and fails for rows outside the support.
+// It fails for rows outside the support.
 func sumColumns(ctx context.Context, p *Prepared) (err error) {
 	raw := p.Spec.Missingness.Support(p.Spec.Domain)
 	if p.Transform == nil && !raw.Bounded() && !p.Support.Bounded() {

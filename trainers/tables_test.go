@@ -34,7 +34,7 @@ import (
 	"missingscore/trainers"
 )
 
-// positive returns a star's table and the table of its exponentials.
+// A star's table and its exponentials.
 func positive(t *testing.T) (normal, exponential *data.Table) {
 	t.Helper()
 	g, err := simulate.Star(6, stream.New(1, 1))
@@ -53,8 +53,6 @@ func positive(t *testing.T) (normal, exponential *data.Table) {
 	return normal, &e
 }
 
-// A network after logs equals that of the logs; one by ranks is the same for both, without the
-// bound 0.
 func TestTransformedNetworks(t *testing.T) {
 	normal, exponential := positive(t)
 	estimate := func(table *data.Table, s *domain.Domain, by string) *trainers.Result {
@@ -97,8 +95,8 @@ func TestTransformedNetworks(t *testing.T) {
 	require.Equal(t, 0., drawn[0], "the bound, though %g was the least value", slices.Min(table))
 }
 
-// items is a chain of four columns with partial dependence 0.6: a number and items with four, two
-// and five categories. Cells of the items are missing where the number is large.
+// A chain of four with partial dependence 0.6: a number and items of four, two and five categories,
+// missing where the number is large.
 func items(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(3, stream.Simulate)
@@ -132,7 +130,6 @@ func items(t *testing.T, n int) *data.Table {
 
 var ordinal = transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "ordinal", "c": "ordinal"}}
 
-// The chain's partial correlations and thresholds are found although cells are missing at random.
 // 3000 rows: standard errors below 0.03.
 func TestNetworkOfOrderedCategories(t *testing.T) {
 	table := items(t, 3000)
@@ -143,7 +140,7 @@ func TestNetworkOfOrderedCategories(t *testing.T) {
 	require.Equal(t, "em-latent", r.Spec.Steps.Method)
 	require.EqualValues(t, "MAR", r.Assumption)
 	require.Contains(t, r.Network.Moments, "latent normal")
-	// the precision of the chain: ends 1/0.64, within (1 + 0.36)/0.64, neighbours −0.6/0.64
+	// Precision: ends 1/0.64, within (1 + 0.36)/0.64, neighbours −0.6/0.64
 	ends, within := 0.6/math.Sqrt(1.36), 0.6/1.36
 	for _, e := range r.Network.Edges() {
 		switch e.From + e.To {
@@ -197,7 +194,7 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 	}
 }
 
-// near compares numbers relative to the largest one.
+// Relative to the largest number.
 func near(t *testing.T, want, got []float64, tolerance float64, what string) {
 	t.Helper()
 	size := 1.0
@@ -216,7 +213,7 @@ func quantities(t *testing.T, m model.Model) (all []float64) {
 	return all
 }
 
-// weightedAir has 20 rows of R's airquality with weights 1, 3, ½, 2 repeated.
+// 20 rows of R's airquality with weights 1, 3, ½, 2 repeated.
 func weightedAir(t *testing.T, columns ...string) *data.Table {
 	t.Helper()
 	values := []float64{41, 190, 7.4, 67, 36, 118, 8, 72, 12, 149, 12.6, 74, 18, 313, 11.5, 62, 23, 299, 8.6, 65, 19, 99, 13.8, 59, 8, 19, 20.1, 61, 16, 256, 9.7, 69, 11, 290, 9.2, 66, 14, 274, 10.9, 68,
@@ -248,10 +245,9 @@ func TestWeightsAgainstR(t *testing.T) {
 	}
 }
 
-// Of two columns a correlation r has the influence u = z₁z₂ − r(z₁² + z₂²)/2, so that with weights
-// its error by the rows is √(Σ w²u²)/Σw, and by the model (1 − r²)/√n_eff; that of a mean is
-// √(Σ w²(x − m)²)/Σw. R 4.2.2, of the table above:
-// cw <- cov.wt(x[, c(1, 4)], w, method = "ML", cor = TRUE); r <- cw$cor[1, 2]; z <- scale(x[, c(1, 4)], cw$center, sqrt(diag(cw$cov)))
+// r has the influence u = z₁z₂ − r(z₁² + z₂²)/2: errors √(Σ w²u²)/Σw by the rows, (1 − r²)/√n_eff
+// by the model; of a mean √(Σ w²(x − m)²)/Σw. R 4.2.2: cw <- cov.wt(x[, c(1, 4)], w, method = "ML",
+// cor = TRUE); r <- cw$cor[1, 2]; z <- scale(x[, c(1, 4)], cw$center, sqrt(diag(cw$cov)))
 func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	table := weightedAir(t, "Ozone", "Temp")
 	const r = 0.316894042873781
@@ -286,7 +282,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	}
 }
 
-// For two columns EBIC with the edge is lower by n_eff log(1 − r²) + log n_eff + 4γ log 2.
+// The edge lowers EBIC by n_eff log(1 − r²) + log n_eff + 4γ log 2.
 func TestWeightedEBIC(t *testing.T) {
 	table := weightedAir(t, "Ozone", "Temp")
 	require.InDelta(t, 14.82456140350877, table.EffectiveRows(), 1e-9) // R: sum(w)^2 / sum(w^2)
@@ -298,7 +294,7 @@ func TestWeightedEBIC(t *testing.T) {
 	require.InDelta(t, n*math.Log(1-corr*corr)+math.Log(n)+math.Log(2), r.Scores[last]-r.Scores[0], 1e-3)
 }
 
-// Mini-batches and resamples use weights: rows with tiny weights have no effect.
+// Rows with tiny weights have no effect.
 func TestWeightsReachBatchesAndResamples(t *testing.T) {
 	_, table := testtables.Normal(t, 200, 5)
 	other := slices.Clone(table.Values)
@@ -329,8 +325,7 @@ func TestRefusedWithWeights(t *testing.T) {
 	}
 }
 
-// chain is a table of dependent normal columns with different units and missing cells; every row
-// has a value.
+// Different units and missing cells; every row has a value.
 func chain(t *testing.T, n, d int, missing float64) *data.Table {
 	t.Helper()
 	rng := stream.New(11, 3)
@@ -356,7 +351,6 @@ func chain(t *testing.T, n, d int, missing float64) *data.Table {
 	return table
 }
 
-// counted replaces the table by its moments.
 func counted(t *testing.T, table *data.Table, pairs bool) *data.Table {
 	t.Helper()
 	m, err := moments.New(table.Names, moments.Options{Pairs: pairs})
@@ -367,7 +361,6 @@ func counted(t *testing.T, table *data.Table, pairs bool) *data.Table {
 	return out
 }
 
-// Networks from moments equal networks from rows.
 func TestNetworksFromMoments(t *testing.T) {
 	for _, c := range []struct {
 		missing float64
@@ -416,7 +409,6 @@ func TestNetworksFromMoments(t *testing.T) {
 	}
 }
 
-// InPlace gives the same estimate and restores the table up to rounding.
 func TestInPlace(t *testing.T) {
 	for name, s := range map[string]trainers.Spec{
 		"network":           {Network: &regpath.Config{}},
@@ -460,7 +452,7 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// If rounding could move a number over a bound, nothing is overwritten.
+// Rounding could move a number over a bound.
 func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
 	_, table := testtables.Star(t, 4, 200, 0.2)
 	for i, v := range table.Values {
@@ -474,7 +466,6 @@ func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
 	require.Equal(t, before, table.Values)
 }
 
-// An interrupted estimate also restores the table.
 func TestInPlaceIsPutBackWhenCut(t *testing.T) {
 	_, table := testtables.Star(t, 5, 300, 0.2)
 	before := slices.Clone(table.Values)
@@ -494,8 +485,7 @@ func observed(t *data.Table, values []float64) (some []float64) {
 	return some
 }
 
-// normalFile writes n normal rows with a fifth of the cells missing to a file and returns the table
-// read from it.
+// n normal rows with a fifth of the cells missing.
 func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file string, table *data.Table) {
 	rng := stream.New(4, 4)
 	g, err := simulate.Normal(3, rng)
@@ -517,7 +507,6 @@ func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file str
 	return g, file, table
 }
 
-// streamed estimates from a file in blocks of the given number of rows.
 func streamed(t *testing.T, file string, block int, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
 	return streamedBy(t.Context(), t, file, block, 2, s, run)
 }
@@ -534,7 +523,6 @@ func streamedBy(ctx context.Context, t *testing.T, file string, block, workers i
 	return p.Estimate(ctx, run)
 }
 
-// text returns the model's file and the history.
 func text(t *testing.T, r *trainers.Result) ([]byte, []descent.Record) {
 	b, err := r.Encode()
 	require.NoError(t, err)
@@ -547,8 +535,6 @@ func text(t *testing.T, r *trainers.Result) ([]byte, []descent.Record) {
 	return b, r.History
 }
 
-// A file of one block gives the same bytes as its table, for every method and for a neural model,
-// in the table's units and on a domain.
 func TestOneBlockIsTheTable(t *testing.T) {
 	_, file, table := normalFile(t, 300, "t.csv")
 	low := domain.All(3)
@@ -581,7 +567,7 @@ func TestOneBlockIsTheTable(t *testing.T) {
 	}
 }
 
-// windowed fits a file of 1800 rows in seven windows.
+// 1800 rows in seven windows.
 func windowed() trainers.Spec {
 	return trainers.Spec{
 		Steps:   engine.Config{Method: "var", WarmUp: new(10), Batch: 50, ImputerSteps: 3, Draws: 4},
@@ -591,7 +577,6 @@ func windowed() trainers.Spec {
 
 const windowedBlock = 17 // rows
 
-// Settings that need all rows at once are errors.
 func TestStreamedRefusals(t *testing.T) {
 	_, file, _ := normalFile(t, 500, "t.csv")
 	for words, s := range map[string]trainers.Spec{
@@ -606,7 +591,7 @@ func TestStreamedRefusals(t *testing.T) {
 		_, err := streamed(t, file, windowedBlock, s, trainers.Run{})
 		require.ErrorContains(t, err, words)
 	}
-	// a row outside the domain is named by its line, even if it is not in the sample
+	// A row outside the domain is named by its line, even if it is not in the sample.
 	low := domain.All(3)
 	low.Lower[1] = -1
 	_, err := streamed(t, file, windowedBlock, trainers.Spec{Domain: low, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
@@ -615,7 +600,6 @@ func TestStreamedRefusals(t *testing.T) {
 	require.Positive(t, outside.Line)
 }
 
-// Results do not depend on the format, the number of workers or interruptions.
 func TestStreamedFormatsAndResumes(t *testing.T) {
 	var want []byte
 	for name, workers := range map[string]int{"t.csv": 4, "t.parquet": 3, "t.feather": 1} {

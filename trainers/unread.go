@@ -14,16 +14,14 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// unread is a setting that nothing reads, unless reads is true or it is not set.
 type unread struct {
 	field      string // as SettingError.Field
 	set, reads bool
 	why        string
 }
 
-// checkUnread returns an error for a setting that nothing reads: by the method, the support, the
-// selection, the penalty or the inference. Defaults pass, so the Spec of a result can be used
-// again. asked is p.Spec with its method, inference and penalty before they were resolved.
+// checkUnread refuses settings that nothing reads. Defaults pass, so a result's Spec can be used
+// again; asked has method, inference and penalty before they were resolved.
 func checkUnread(p *Prepared, asked Spec) error {
 	for _, u := range append(unreadSteps(p, asked.Steps.Method), unreadOthers(p, asked)...) {
 		if u.set && !u.reads {
@@ -33,7 +31,6 @@ func checkUnread(p *Prepared, asked Spec) error {
 	return nil
 }
 
-// unreadSteps lists the settings of Spec.Steps by what the estimator must do to read them.
 func unreadSteps(p *Prepared, asked string) (all []unread) {
 	c, e := p.Spec.Steps, p.Estimator
 	name := "method " + e.Name

@@ -19,7 +19,6 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// gappy is a normal table with missing cells.
 func gappy(t *testing.T) *data.Table {
 	t.Helper()
 	whole := make([]float64, 60*3)
@@ -34,7 +33,6 @@ func gappy(t *testing.T) *data.Table {
 	return table
 }
 
-// A setting that nothing reads is an error of its name.
 func TestUnreadSettings(t *testing.T) {
 	table := gappy(t)
 	for _, c := range []struct {
@@ -94,8 +92,7 @@ func fitBy(method string) trainers.Spec {
 
 func aNetwork() trainers.Spec { return trainers.Spec{Network: &regpath.Config{}} }
 
-// The resolved Spec of a result is accepted again, for every method and selection and for defaults
-// written out.
+// Also for defaults written out.
 func TestResolvedSpecsAreRead(t *testing.T) {
 	table := gappy(t)
 	low := domain.All(3)

@@ -21,7 +21,7 @@ import (
 	"missingscore/internal/panics"
 )
 
-// ErrAbsent is the error of a cell whose table or program is not installed. Other cells still run.
+// ErrAbsent: the table or program of a cell is not installed; other cells still run.
 var ErrAbsent = errors.New("not found")
 
 // Cell is one run of a grid. Key identifies it; Run returns the value columns and may be called
@@ -31,10 +31,10 @@ type Cell struct {
 	Run func(context.Context) ([]string, error)
 }
 
-// Name returns the key as --cell takes it.
+// Name is the key as --cell takes it.
 func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 
-// attempt runs the cell and returns a panic as an error.
+// attempt turns a panic into an error.
 func (c Cell) attempt(ctx context.Context) (values []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,7 +47,6 @@ func (c Cell) attempt(ctx context.Context) (values []string, err error) {
 	return values, err
 }
 
-// Grid is the list of cells of an experiment and the columns of its results.
 type Grid struct {
 	Key, Value []string // column names
 	Cells      []Cell
@@ -55,10 +54,8 @@ type Grid struct {
 	Notes      []string     // printed before a run
 }
 
-// Columns returns the key and value columns.
 func (g Grid) Columns() []string { return slices.Concat(g.Key, g.Value) }
 
-// Check fails if there is no cell, or if two cells have one key.
 func (g Grid) Check() error {
 	if len(g.Cells) == 0 {
 		return errors.New("there are no cells: a list of settings is empty")
@@ -73,8 +70,8 @@ func (g Grid) Check() error {
 	return nil
 }
 
-// ReadLines returns the lines of a results file without its header, and without an incomplete last
-// line. A missing file has none. It fails if the columns differ from header.
+// ReadLines returns the lines of a results file without its header and an incomplete last line. A
+// missing file has none. It fails if the columns differ from header.
 func ReadLines(path string, header []string) ([][]string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +93,6 @@ func ReadLines(path string, header []string) ([][]string, error) {
 	return lines[1:], nil
 }
 
-// WriteLines writes a results file atomically.
 func WriteLines(path string, header []string, lines [][]string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		return csv.NewWriter(w).WriteAll(slices.Insert(slices.Clone(lines), 0, header))
@@ -106,8 +102,7 @@ func WriteLines(path string, header []string, lines [][]string) error {
 // whole returns the length of the complete lines.
 func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
 
-// Lock opens or creates a results file and locks it until it is closed or the process ends. It fails
-// if another run holds the lock.
+// Lock fails if another run holds the lock.
 func Lock(path string) (*flock.Flock, error) {
 	f := flock.New(path, flock.SetPermissions(0o666))
 	ours, err := f.TryLock()
@@ -117,13 +112,11 @@ func Lock(path string) (*flock.Flock, error) {
 	return f, err
 }
 
-// Results holds the lines of finished cells in the order of the grid.
 type Results struct {
 	Columns []string
 	Lines   [][]string
 }
 
-// Column returns the index of a column. It fails if there is none.
 func (r Results) Column(name string) (int, error) {
 	if i := slices.Index(r.Columns, name); i >= 0 {
 		return i, nil
@@ -131,7 +124,6 @@ func (r Results) Column(name string) (int, error) {
 	return 0, fmt.Errorf("there is no column %q among %s", name, strings.Join(r.Columns, ", "))
 }
 
-// Distinct returns the distinct values of a column in the order of the grid.
 func (r Results) Distinct(column string) ([]string, error) {
 	i, err := r.Column(column)
 	if err != nil {
@@ -146,8 +138,7 @@ func (r Results) Distinct(column string) ([]string, error) {
 	return out, nil
 }
 
-// Select returns the lines of the cells in the order of the cells. If a cell has several lines, the
-// first counts.
+// Select returns lines in the order of the cells; the first of several lines counts.
 func Select(cells []Cell, lines [][]string) [][]string { return inOrder(cells, byKey(cells, lines)) }
 
 func byKey(cells []Cell, lines [][]string) map[string][]string {
@@ -170,16 +161,15 @@ func inOrder(cells []Cell, have map[string][]string) (out [][]string) {
 	return out
 }
 
-// Hooks report the progress of a run. Each may be nil; calls do not overlap.
+// Hooks may be nil; calls do not overlap.
 type Hooks struct {
 	Progress func(done, total int)         // of the missing cells, from 0
 	Failed   func(key []string, err error) // other cells still run
 	Absent   func(key []string, err error) // the cell failed with ErrAbsent
 }
 
-// Run runs the cells without a line in the file path and appends their lines. It returns the lines of
-// all finished cells in the order of the cells. A cell that fails or panics is reported to a hook and
-// does not stop the run; a failed write does. Run truncates an incomplete last line first.
+// Run runs the cells without a line in the file path, appends their lines and returns all in the
+// order of the cells. Failed cells are reported to a hook and do not stop the run.
 func Run(ctx context.Context, path string, header []string, cells []Cell, workers int, hooks Hooks) ([][]string, error) {
 	if len(cells) == 0 {
 		return nil, nil
@@ -239,8 +229,7 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	return inOrder(cells, have), context.Cause(ctx)
 }
 
-// open opens a results file for appending and returns its lines. It truncates an incomplete last line,
-// which a killed run leaves, and writes the header of a new file.
+// open truncates an incomplete last line, which a killed run leaves.
 func open(path string, header []string) (f *os.File, lines [][]string, err error) {
 	if lines, err = ReadLines(path, header); err != nil {
 		return nil, nil, err
@@ -261,7 +250,7 @@ func open(path string, header []string) (f *os.File, lines [][]string, err error
 	return f, lines, err
 }
 
-// appendLine writes a line by one system call.
+// By one system call.
 func appendLine(f *os.File, line []string) error {
 	var text bytes.Buffer
 	if err := csv.NewWriter(&text).WriteAll([][]string{line}); err != nil {

@@ -1,5 +1,5 @@
-// Package claims tests sentences about methods on the results of experiments. A claim is a sentence, a
-// quantity and the relation that the quantity must satisfy.
+// Package claims tests sentences on the results of experiments: a claim has a quantity and the
+// relation that it must satisfy.
 package claims
 
 import (
@@ -17,36 +17,32 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Where maps key columns to patterns of path.Match; a leading "!" negates the pattern.
+// Where maps key columns to patterns of path.Match; a leading "!" negates.
 type Where map[string]string
 
-// Side is one side of a comparison: the mean of a column over the matching settings. A list counts by its
-// last number.
+// Side is the mean of a column over the matching settings; a list counts by its last number.
 type Side struct {
 	Column, Method string
 	Where          Where
 }
 
-// Relation is an open interval for the estimate. A claim holds if the 95 % interval is inside, does not
-// hold if it is outside, and is undecided otherwise.
+// Relation is an open interval: a claim holds if the 95 % interval is inside, does not hold if
+// outside, else is undecided.
 type Relation struct{ Low, High float64 }
 
-// Relations of a difference, or of the logarithm of a ratio.
 var (
 	Positive = Relation{0, math.Inf(1)}
 	Negative = Relation{math.Inf(-1), 0}
 )
 
-// Within is (−margin, margin).
 func Within(margin float64) Relation { return Relation{-margin, margin} }
 
-// Above is (bound, ∞) and Below is (−∞, bound).
 func Above(bound float64) Relation { return Relation{bound, math.Inf(1)} }
 func Below(bound float64) Relation { return Relation{math.Inf(-1), bound} }
 
-// Claim is a sentence with its test. The quantity is the mean over replicates of A − B, of log(A/B) if
-// Ratio, or of A without B, on common replicates and settings. With several pairs or an Each column,
-// each pair must satisfy Want at each value of the column; the outcome reports the worst.
+// Claim is a sentence with its test. The quantity is the mean over common replicates of A − B, of
+// log(A/B) if Ratio, or of A without B. Each pair must satisfy Want at each value of Each; the
+// outcome reports the worst.
 type Claim struct {
 	ID, Experiment, Sentence string
 	Pairs                    []Pair
@@ -58,7 +54,6 @@ type Claim struct {
 // Pair holds both sides. An empty B.Column means no B.
 type Pair struct{ A, B Side }
 
-// Outcome of a claim.
 type Outcome struct {
 	Of              string  // the pair and setting of the estimate
 	Mean, Low, High float64 // estimate with its 95 % t-interval, not in logarithms
@@ -66,7 +61,6 @@ type Outcome struct {
 	Verdict         string
 }
 
-// Verdicts.
 const (
 	Holds        = "holds"
 	DoesNotHold  = "does not hold"
@@ -76,8 +70,8 @@ const (
 	replicateKey = "replicate"
 )
 
-// Judge tests a claim on results whose first columns are the key. It needs three replicates. It fails if
-// a column is missing.
+// Judge tests a claim on results whose first columns are the key. It needs three replicates and
+// fails if a column is missing.
 func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 	places := []string{""}
 	if c.Each != "" {
@@ -152,8 +146,8 @@ func (p Pair) name(ratio bool) string {
 	return text(p.A) + sign + text(p.B) + ", " + p.A.Method
 }
 
-// values returns one number for each replicate: the mean over the settings with both sides. Replicates
-// with fewer settings than others (diverged or missing cells) are dropped.
+// values returns one number per replicate: the mean over settings with both sides. Replicates with
+// missing settings are dropped.
 func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]float64, error) {
 	restrict := func(s Side) Side {
 		w := Where{"method": s.Method}
@@ -213,7 +207,7 @@ func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]fl
 	return values, nil
 }
 
-// numbers holds values by (replicate, setting).
+// By (replicate, setting).
 type numbers struct {
 	order [][2]string
 	at    map[[2]string]float64
@@ -254,8 +248,8 @@ func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n num
 	return n, nil
 }
 
-// Number parses a number, the last number of a list, or true and false as 1 and 0. ok is false for other
-// texts and for a list that ends with "-".
+// Number parses a number, the last number of a list, or true and false as 1 and 0; not ok for a
+// list that ends with "-".
 func Number(text string) (x float64, ok bool) {
 	switch text {
 	case "true":
@@ -273,7 +267,7 @@ func Number(text string) (x float64, ok bool) {
 	return x, ok
 }
 
-// MeanInterval returns the mean and the half width of its 95 % t-interval. It needs two values.
+// MeanInterval returns the mean and the half width of its 95 % t-interval; at least two values.
 func MeanInterval(values []float64) (mean, half float64) {
 	n := float64(len(values))
 	mean, sd := stat.MeanStdDev(values, nil)

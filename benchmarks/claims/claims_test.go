@@ -12,7 +12,7 @@ import (
 
 var key = []string{"law", "d", "replicate", "method"}
 
-// results holds errors of a and b in replicate k: b/a is 2 at d = 5 and 2 exp((k − 2)/10) at d = 10.
+// b/a is 2 at d = 5 and 2 exp((k − 2)/10) at d = 10 in replicate k.
 func results() cells.Results {
 	r := cells.Results{Columns: append(key, "error", "auc")}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 17, 64) }
@@ -35,7 +35,7 @@ func judge(t *testing.T, c Claim, r cells.Results) Outcome {
 	return o
 }
 
-// By hand: mean log ratios of the replicates are log ½ + (0.05, 0, −0.05); t(0.975; 2) = 4.302653.
+// Mean log ratios are log ½ + (0.05, 0, −0.05); t(0.975; 2) = 4.302653.
 func TestRatioByHand(t *testing.T) {
 	o := judge(t, lower("x", "e", "", "error", nil, list("a"), list("b")), results())
 	half := 4.302653 * 0.05 / math.Sqrt(3)
@@ -71,7 +71,6 @@ func TestSides(t *testing.T) {
 	require.Equal(t, DoesNotHold, judge(t, alone("x", "e", "", "error", "a", Where{"law": "!MC*"}, Within(6)), results()).Verdict)
 }
 
-// A replicate with a diverged fit is dropped, and two replicates give no interval.
 func TestWholeReplicates(t *testing.T) {
 	r := results()
 	r.Lines[3][4] = "9 -"

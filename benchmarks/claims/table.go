@@ -12,7 +12,7 @@ var (
 	coverage = 0.015         // coverage of 95 % intervals
 )
 
-// of pairs each of the first methods with each of the second in one column.
+// Each of the first methods with each of the second in one column.
 func of(column string, w Where, ahead, behind []string) (pairs []Pair) {
 	for _, a := range ahead {
 		for _, b := range behind {
@@ -22,24 +22,21 @@ func of(column string, w Where, ahead, behind []string) (pairs []Pair) {
 	return pairs
 }
 
-// lower claims that each of the first methods has lower errors than each of the second.
+// Lower errors.
 func lower(id, experiment, sentence, column string, w Where, ahead, behind []string) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: of(column, w, ahead, behind), Ratio: true, Want: Negative}
 }
 
-// higher claims that each of the first methods has higher values than each of the second.
+// Higher values.
 func higher(id, experiment, sentence, column string, w Where, ahead, behind []string) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: of(column, w, ahead, behind), Want: Positive}
 }
 
-// each tests a claim at each value of a key column.
 func (c Claim) each(column string) Claim { c.Each = column; return c }
 
-// wants tests a claim by another relation.
 func (c Claim) wants(r Relation) Claim { c.Want = r; return c }
 
-// twice returns a claim for both proposals of Marg-IW and EM: N(0, 16 I), the paper's for normals, and
-// N(0, I), which suits standardised columns.
+// twice returns both proposals of Marg-IW and EM: N(0, 16 I), the paper's, and N(0, I).
 func twice(claim func(id string, iw, em string) Claim, id string) []Claim {
 	wide, unit := claim(id, "iw", "em"), claim(id+"-unit", "iw-unit", "em-unit")
 	wide.Sentence += " [proposal N(0, 16 I)]"
@@ -47,7 +44,6 @@ func twice(claim func(id string, iw, em string) Claim, id string) []Claim {
 	return []Claim{wide, unit}
 }
 
-// alone claims a relation of one method's values.
 func alone(id, experiment, sentence, column, method string, w Where, want Relation) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: []Pair{{A: Side{column, method, w}}}, Want: want}
 }
@@ -56,7 +52,7 @@ const fisher, theta, auc = "fisher_divergence", "quartic_error", "auc"
 
 func list(names ...string) []string { return names }
 
-// Paper lists the claims of the paper.
+// Paper lists the paper's claims.
 var Paper = slices.Concat(
 	twice(func(id, iw, em string) Claim {
 		return lower(id, "normal-truncated", "Marg-IW and EM perform best", fisher, Where{"weight": "row"}, list(iw, em), list("var", "zeroed"))
@@ -122,8 +118,7 @@ var Paper = slices.Concat(
 	}, "yeast-var-best"),
 )
 
-// network claims that one method is best on truncated networks, with the literal and the honoured treatment
-// (package star).
+// With the literal and the honoured treatment (package star).
 func network(experiment, sentence string, w Where, best string) (claims []Claim) {
 	for _, t := range []struct{ treatment, words string }{{"literal", "draws from all of R^d"}, {"honoured", "support honoured"}} {
 		at := Where{"treatment": t.treatment}
@@ -137,7 +132,6 @@ func network(experiment, sentence string, w Where, best string) (claims []Claim)
 	return claims
 }
 
-// Settings of networks and scale.
 var (
 	everywhere = Where{"network": "!truncated*"}
 	completely = Where{"network": "!truncated*", "law": "MCAR*"}
@@ -145,7 +139,7 @@ var (
 	large      = Where{"columns": "200", "missing": "0.2"}
 )
 
-// Ours lists the claims of this project's pages.
+// Ours lists this project's claims.
 var Ours = []Claim{
 	lower("variw-at-exact", "normal", "Marg-VarIW is within 10 % of Marg-Exact on a normal", fisher, nil, list("variw"), list("exact")).wants(Below(factor)),
 	lower("variw-at-exact-truncated", "normal-truncated", "… and on a truncated normal, with either weight", fisher, nil, list("variw"), list("exact")).each("weight").wants(Below(factor)),

@@ -1,5 +1,5 @@
-// Package coverage measures the coverage of intervals of partial correlations, the p values of pairs
-// without an edge, and false discoveries, on tables with missing cells.
+// Package coverage measures the coverage of intervals of partial correlations, p values of pairs
+// without an edge, and false discoveries.
 package coverage
 
 import (
@@ -35,13 +35,11 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each design, law, size, replicate and kind of inference.
 var Experiment = harness.Experiment{
 	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings of one size in config.json.
 type settings struct {
 	Replicates int        `json:"replicates"`
 	Laws       []gaps.Law `json:"laws"`
@@ -50,7 +48,6 @@ type settings struct {
 	Ours       []string   `json:"ours"`
 }
 
-// design is a distribution of rows with the sizes and methods tried on it.
 type design struct {
 	Name    string   `json:"name"`
 	Rows    string   `json:"rows"` // normal, t5 (Student, 5 degrees of freedom) or truncated (a third of the columns below their 20 % quantiles)
@@ -61,7 +58,6 @@ type design struct {
 	Kinds   []string `json:"kinds"` // kinds of inference
 }
 
-// setting is a design with one size and law.
 type setting struct {
 	design
 	columns, rows int
@@ -85,7 +81,6 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, nil
 }
 
-// each visits the settings in order.
 func (s settings) each(visit func(setting)) {
 	for _, d := range s.Designs {
 		for _, law := range s.Laws {
@@ -142,7 +137,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// number formats x; NaN is "-".
+// NaN is "-".
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
@@ -153,7 +148,7 @@ func number(x float64) string {
 // freedom is the degrees of freedom of Student's rows.
 const freedom = 5
 
-// simulate draws a network, its support (nil: all of R^d) and a table.
+// A nil support is R^d.
 func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain.Domain, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = graphs.Random(c.columns, rng); err != nil {
@@ -176,7 +171,7 @@ func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain
 	return truth, support, t, err
 }
 
-// heavy divides each row by √(χ²/freedom), which gives Student's rows with the same partial correlations.
+// heavy divides each row by √(χ²/freedom): Student's rows with the same partial correlations.
 func heavy(t *data.Table, rng *rand.Rand) {
 	chi := distuv.ChiSquared{K: freedom, Src: rng}
 	for i := range t.N {
@@ -187,7 +182,6 @@ func heavy(t *data.Table, rng *rand.Rand) {
 	}
 }
 
-// run returns the values of a table for each kind of inference.
 func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[string][]string, error) {
 	truth, support, t, err := c.simulate(seed)
 	if err != nil {
@@ -225,13 +219,12 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 	return out, nil
 }
 
-// side holds sums over the edges, or over the other pairs.
 type side struct{ pairs, covered, squares, variances, bias float64 }
 
 func (s side) share(x float64) string { return number(x / s.pairs) }
 func (s side) root(x float64) string  { return number(math.Sqrt(x / s.pairs)) }
 
-// judge compares pairs with the truth. A pair without an interval counts as not covered and has no error.
+// A pair without an interval counts as not covered.
 func judge(truth simulate.Gaussian, pairs []network.Uncertainty, discovery float64) []string {
 	d := len(truth.Mean)
 	var sides [2]side // others, edges

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/data/simulate"
 )
 
-// By hand: three columns with edges of partial correlations 0.5 and −0.25.
+// Edges of partial correlations 0.5 and −0.25.
 func TestJudge(t *testing.T) {
 	truth := simulate.Gaussian{Mean: make([]float64, 3), Precision: mat.NewSymDense(3, []float64{1, -0.5, 0.25, -0.5, 1, 0, 0.25, 0, 1})}
 	pairs := []network.Uncertainty{
@@ -27,7 +27,6 @@ func TestJudge(t *testing.T) {
 	require.Equal(t, []string{"2", "0.5", "0", "0.1", "0", "0.158114", "0", "0", "-", "1", "0"}, rounded(judge(truth, pairs, 0.1)))
 }
 
-// rounded replaces numbers such as 1e-17 by 0.
 func rounded(words []string) []string {
 	for i, w := range words {
 		if v, err := strconv.ParseFloat(w, 64); err == nil && math.Abs(v) < 1e-12 {
@@ -37,7 +36,7 @@ func rounded(words []string) []string {
 	return words
 }
 
-// Student's rows have 5/3 of the normal variance; truncated rows are inside their bounds.
+// Student's rows have 5/3 of the normal variance.
 func TestSimulate(t *testing.T) {
 	at := func(rows string) setting {
 		return setting{design: design{Rows: rows}, columns: 4, rows: 20000, law: gaps.Law{Missing: 0.2}}

@@ -1,6 +1,5 @@
-// Package emglasso is the rival of score matching for Gaussian networks: penalised likelihood of tables
-// with missing cells, by EM with the graphical lasso in the M-step (Städler and Bühlmann 2012, "Missing
-// values: sparse inverse covariance estimation and an extension to sparse regression").
+// Package emglasso is penalised likelihood of tables with missing cells, by EM with the graphical
+// lasso in the M-step (Städler and Bühlmann 2012).
 package emglasso
 
 import (
@@ -20,7 +19,6 @@ import (
 	"missingscore/internal/trainers/gaussian/em"
 )
 
-// Options of a path.
 type Options struct {
 	Lambdas    int     `json:"lambdas"`    // number of λ, evenly spaced on a log scale
 	Ratio      float64 `json:"ratio"`      // largest over smallest λ
@@ -28,7 +26,6 @@ type Options struct {
 	Tolerance  float64 `json:"tolerance"`  // EM stops if no entry of P changes by more
 }
 
-// Check fails if a value is out of range.
 func (o Options) Check() error {
 	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
 		return fmt.Errorf("likelihood: lambdas %d, ratio %v, iterations %d, tolerance %v: at least 2, above 1, at least 1 and above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
@@ -40,8 +37,7 @@ func (o Options) Check() error {
 //
 //	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ) / n − λ Σ_{j<k} |P_jk|
 //
-// over P and μ with warm starts. Columns are not standardised. The first λ is the largest |covariance| of
-// two columns over their common rows.
+// over P and μ, from the largest |covariance| down, with warm starts. Columns are not standardised.
 func Path(ctx context.Context, t *data.Table, o Options) (path []simulate.Gaussian, err error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -61,8 +57,8 @@ func Path(ctx context.Context, t *data.Table, o Options) (path []simulate.Gaussi
 //
 //	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ),
 //
-// over P and μ by EM from P = I: at most iterations steps, until the largest change of an entry of P,
-// relative to √(P_jj P_kk), is at most tolerance. It fails if the expected covariance is singular.
+// by EM from P = I until no entry of P, relative to √(P_jj P_kk), moves by more than tolerance. It
+// fails if the expected covariance is singular.
 func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance float64) (simulate.Gaussian, error) {
 	mean, p, _ := start(t)
 	p, err := iterate(ctx, t, mean, p, iterations, tolerance, true, func(s *mat.SymDense) (*mat.SymDense, error) {
@@ -78,8 +74,7 @@ func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance flo
 
 var errNoMaximum = errors.New("likelihood: no maximum")
 
-// Refit maximises the observed-data log-likelihood without a penalty over μ and P, with P_jk = 0 if
-// |g.Precision_jk| ≤ threshold, by EM from g. ok is false if the likelihood has no maximum.
+// Refit is Saturated with P_jk = 0 if |g.Precision_jk| ≤ threshold; ok is false without a maximum.
 func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold float64, o Options) (refit simulate.Gaussian, ok bool, err error) {
 	mean := slices.Clone(g.Mean)
 	packed := make([]float64, t.D*(t.D+1)/2)
@@ -103,8 +98,7 @@ func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold fl
 	return simulate.Gaussian{Mean: mean, Precision: p}, err == nil, err
 }
 
-// iterate runs EM steps from p and mean, which it changes, until no entry of P, relative to √(P_jj P_kk)
-// if relative, changes by more than tolerance. maximise is the M-step for an expected covariance.
+// iterate makes EM steps from p and mean, which it changes; maximise is the M-step.
 func iterate(ctx context.Context, t *data.Table, mean []float64, p *mat.SymDense, iterations int, tolerance float64, relative bool, maximise func(*mat.SymDense) (*mat.SymDense, error)) (*mat.SymDense, error) {
 	for range iterations {
 		if err := ctx.Err(); err != nil {
@@ -135,7 +129,6 @@ func iterate(ctx context.Context, t *data.Table, mean []float64, p *mat.SymDense
 	return p, nil
 }
 
-// start returns the observed means, P = I, and the largest |covariance| over pairs.
 func start(t *data.Table) (mean []float64, p *mat.SymDense, top float64) {
 	p = mat.NewSymDense(t.D, nil)
 	for j := range t.D {
@@ -167,7 +160,7 @@ func start(t *data.Table) (mean []float64, p *mat.SymDense, top float64) {
 	return mean, p, top
 }
 
-// expect is the E-step. It sets mean to the expected mean and returns the expected covariance.
+// The E-step sets mean and returns the expected covariance.
 func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, error) {
 	d := t.D
 	b := data.NewBatch(t.N, d)
@@ -242,7 +235,7 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	return p
 }
 
-// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the columns other than j from b, and sets slack to s_j − W b.
+// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the columns other than j; slack is s_j − W b.
 func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64) {
 	copy(slack, s)
 	for k, x := range b {

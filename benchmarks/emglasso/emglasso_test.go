@@ -44,7 +44,7 @@ func TestGlassoAgreesWithR(t *testing.T) {
 	require.True(t, mat.EqualApprox(Glasso(s, 0.15), want, 1e-5))
 }
 
-// Optimality: W = P⁻¹ is S + λ sign P where P ≠ 0, within λ of S where P = 0, and S on the diagonal.
+// W = P⁻¹ is S + λ sign P where P ≠ 0, within λ of S where P = 0, and S on the diagonal.
 func TestGlassoOptimality(t *testing.T) {
 	s := second(sample(t, 300, 0))
 	for _, lambda := range []float64{0.3, 0.1, 0.02, 1e-4} {
@@ -64,7 +64,6 @@ func TestGlassoOptimality(t *testing.T) {
 	}
 }
 
-// objective returns the penalised mean log-likelihood of the observed cells.
 func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda float64) (value float64) {
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, nil)
 	require.True(t, ok)
@@ -91,7 +90,6 @@ func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda floa
 	return value
 }
 
-// No small change of P or μ increases the penalised observed-data log-likelihood.
 func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 	table := sample(t, 200, 0.4)
 	path, err := Path(t.Context(), table, Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
@@ -120,8 +118,8 @@ func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 	require.ErrorContains(t, err, "lambdas 0")
 }
 
-// R 4.2, lavaan 0.6.14: the saturated model's sampstat under missing = "fiml", with
-// em.h1.iter.max = 100000, em.h1.tol = 1e-14.
+// R 4.2, lavaan 0.6.14: sampstat under missing = "fiml", em.h1.iter.max = 100000, em.h1.tol =
+// 1e-14.
 func TestSaturatedAgreesWithR(t *testing.T) {
 	const na = math.MaxFloat64
 	values := []float64{
@@ -151,8 +149,7 @@ func TestSaturatedAgreesWithR(t *testing.T) {
 	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
 }
 
-// A refit with all edges is the saturated model, and without edges P holds the inverse variances. For a
-// complete table it is covariance selection: P⁻¹ equals S on the network.
+// Without edges P holds the inverse variances; for a complete table P⁻¹ equals S on the network.
 func TestRefit(t *testing.T) {
 	table := sample(t, 300, 0.3)
 	o := Options{Iterations: 5000, Tolerance: 1e-9}

@@ -39,13 +39,11 @@ type Law struct {
 	By      string  `json:"by"`      // empty, "guides" or "cell"
 }
 
-// Values of By.
 const (
 	byGuides = "guides"
 	byCell   = "cell"
 )
 
-// Check fails if Missing is outside [0, 1), Slope is not finite or By is unknown.
 func (l Law) Check() error {
 	if !slices.Contains([]string{"", byGuides, byCell}, l.By) {
 		return fmt.Errorf("law %q: by %q: guides and cell are known", l.Name, l.By)
@@ -58,8 +56,8 @@ func (l Law) Check() error {
 
 const tries = 100
 
-// Hide returns a copy of t with more cells hidden. A mask that leaves a column with fewer than two
-// different values is redrawn, up to 100 times; then Hide fails. The seed determines the mask.
+// Hide returns a copy of t with more cells hidden, determined by the seed. A mask that leaves a
+// column with fewer than two different values is redrawn, up to 100 times.
 func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
 	if err := l.Check(); err != nil {
 		return nil, err
@@ -108,7 +106,7 @@ func (l Law) probabilities(t *data.Table) []float64 {
 	return p
 }
 
-// logistic returns P(hidden) of each cell by the law By, (n, d) row-major.
+// logistic returns P(hidden) by the law By, (n, d) row-major.
 func (l Law) logistic(t *data.Table, rng *rand.Rand) []float64 {
 	z, p := make([]float64, len(t.Values)), make([]float64, len(t.Values))
 	standard, _ := data.Standardise(t)
@@ -144,7 +142,6 @@ func (l Law) logistic(t *data.Table, rng *rand.Rand) []float64 {
 	return p
 }
 
-// guide sets the probabilities of column j by guide g.
 func (l Law) guide(t *data.Table, j, g int, p []float64) {
 	var z []float64
 	var rows []int
@@ -163,7 +160,7 @@ func (l Law) guide(t *data.Table, j, g int, p []float64) {
 	}
 }
 
-// intercept solves mean σ(a + z) = share for a by bisection.
+// intercept solves mean σ(a + z) = share, by bisection.
 func intercept(z []float64, share float64) float64 {
 	low, high := -1e3, 1e3
 	for range 100 {
@@ -182,7 +179,7 @@ func intercept(z []float64, share float64) float64 {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// stay returns the guides: a third of the columns, rounded up, with the fewest gaps.
+// stay returns a third of the columns, rounded up, with the fewest gaps.
 func stay(t *data.Table) []int {
 	missing, columns := make([]int, t.D), make([]int, t.D)
 	for k, seen := range t.Observed {
@@ -197,7 +194,7 @@ func stay(t *data.Table) []int {
 	return columns[:(t.D+2)/3]
 }
 
-// correlation returns |r| of two columns over their common rows; 0 if it is undefined.
+// correlation returns |r| over common rows; 0 if undefined.
 func correlation(t *data.Table, j, k int) float64 {
 	var x, y []float64
 	for i := range t.N {

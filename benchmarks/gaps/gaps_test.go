@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// pairs draws n rows of four columns; the second and fourth correlate by 0.8.
+// The second and fourth column correlate by 0.8.
 func pairs(t *testing.T, n int) *data.Table {
 	sigma := mat.NewSymDense(4, []float64{1, 0, 0, 0, 0, 1, 0, 0.8, 0, 0, 1, 0, 0, 0.8, 0, 1})
 	var p mat.Dense
@@ -41,8 +41,8 @@ func share(t *data.Table, j int, where func(row []float64) bool, of *data.Table)
 	return hidden / rows
 }
 
-// Shares agree with quadrature within four standard errors: P(hidden | z > 0) = 2 ∫_0^∞ σ(a + 2z) φ(z) dz
-// with ∫ σ(a + 2z) φ(z) dz = 0.3.
+// P(hidden | z > 0) = 2 ∫_0^∞ σ(a + 2z) φ(z) dz with ∫ σ(a + 2z) φ(z) dz = 0.3, within four
+// standard errors.
 func TestLaws(t *testing.T) {
 	const n = 20000
 	table := pairs(t, n)
@@ -85,8 +85,6 @@ func TestLaws(t *testing.T) {
 	require.Equal(t, mar, again)
 }
 
-// Existing gaps stay, columns with the fewest gaps are the guides, and placeholders of missing cells
-// are not read.
 func TestTablesWithGaps(t *testing.T) {
 	table := pairs(t, 2000)
 	for i := range table.N {
@@ -108,9 +106,8 @@ func TestTablesWithGaps(t *testing.T) {
 	require.ErrorContains(t, Law{Name: "x", Missing: 1}.Check(), `law "x": missing 1`)
 }
 
-// The logistic law hides the share of the whole table that it is asked for. With "guides" a random 30 % of
-// the columns stays, and hidden cells of another column depend on them alone: rows with equal guides
-// have equal probabilities. With "cell" P(hidden | z > 0) − 0.3 = ±(∫_0^∞ 2σ(a + z) φ(z) dz − 0.3).
+// Rows with equal guides have equal probabilities. With "cell" P(hidden | z > 0) − 0.3 = ±(∫_0^∞
+// 2σ(a + z) φ(z) dz − 0.3).
 func TestLogisticLaws(t *testing.T) {
 	const n = 20000
 	table := pairs(t, n)

@@ -18,11 +18,10 @@ const (
 	onEffect = 0.55 // correlation of a cause with its effect
 )
 
-// Colliders returns a network whose edges cannot be ranked by correlations. Two fifths of the d nodes
-// form a star: leaves correlate with the hub by 0.85, and with each other by 0.7225 without an edge.
-// The other nodes form colliders: two independent causes and their effect, which correlates with each
-// by 0.55. The causes have an edge, a partial correlation of −0.55² / (1 − 0.55²) = −0.43. Variances
-// are 1; up to two nodes have no edge. It fails for d < 5.
+// Colliders returns a network whose edges cannot be ranked by correlations: a star of two fifths of
+// the nodes (leaves correlate by 0.85 with the hub, 0.7225 with each other without an edge), and
+// pairs of causes with an effect that correlates by 0.55 with each; the causes' partial correlation
+// is −0.43. It fails for d < 5.
 func Colliders(d int) (simulate.Gaussian, error) {
 	if d < 5 {
 		return simulate.Gaussian{}, fmt.Errorf("d = %d: a star and a collider need at least 5 nodes", d)
@@ -51,10 +50,8 @@ func Colliders(d int) (simulate.Gaussian, error) {
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-// Random joins each pair of d nodes with probability min(3/(d−1), ½). The precision is P = I + w A
-// with random signs A_jk = ±1 and w = 0.8 / |λ_min(A)|, so the smallest eigenvalue of P is 0.2 (at
-// least 0.2 for 400 nodes or more). A network without an edge, or with all edges, is redrawn. It
-// fails for d < 3.
+// Random joins each pair of d nodes with probability min(3/(d−1), ½): P = I + w A with random signs
+// A_jk = ±1, w = 0.8 / |λ_min(A)|. A network with no or all edges is redrawn. It fails for d < 3.
 func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	if d < 3 {
 		return simulate.Gaussian{}, fmt.Errorf("d = %d: a random network needs at least 3 nodes", d)
@@ -89,7 +86,6 @@ func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
 // wide is the number of nodes from which smallest uses the Lanczos method.
 const wide = 400
 
-// smallest returns the smallest eigenvalue of a, or a close lower bound of it for wide matrices.
 func smallest(a *mat.SymDense) (float64, error) {
 	d := a.SymmetricDim()
 	if d < wide {
@@ -138,8 +134,8 @@ func WithoutFirst(precision mat.Symmetric) (naive, marginal *mat.SymDense) {
 	return naive, marginal
 }
 
-// Missed returns ‖naive − marginal‖ / ‖marginal‖, Frobenius norms over pairs j < k with from ≤ k < to;
-// 0 if the marginal is 0 there.
+// Missed returns ‖naive − marginal‖ / ‖marginal‖, Frobenius norms over from ≤ k < to; 0 if the
+// marginal is 0 there.
 func Missed(naive, marginal mat.Symmetric, from, to int) float64 {
 	gap, all := 0.0, 0.0
 	for k := from; k < to; k++ {

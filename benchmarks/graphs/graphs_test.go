@@ -39,8 +39,7 @@ func TestRandomNetworks(t *testing.T) {
 	require.EqualError(t, err, "d = 2: a random network needs at least 3 nodes")
 }
 
-// For wide networks the smallest eigenvalue is 0.2 up to the tolerance of the Lanczos method:
-// P − 0.1999 I is positive definite and P − 0.2001 I is not.
+// The smallest eigenvalue is 0.2 up to the tolerance of the Lanczos method.
 func TestWideNetworks(t *testing.T) {
 	g, err := Random(wide, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -55,7 +54,7 @@ func TestWideNetworks(t *testing.T) {
 	}
 }
 
-// On colliders some pairs without an edge correlate more than edges do; on the paper's star none.
+// Some pairs without an edge correlate more than edges do; on the paper's star none.
 func TestCollidersMisleadCorrelations(t *testing.T) {
 	star, err := simulate.Star(20, stream.New(3, stream.Simulate))
 	require.NoError(t, err)

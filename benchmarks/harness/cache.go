@@ -2,8 +2,8 @@ package harness
 
 import "sync"
 
-// RecentCache computes values once and keeps the most recent ones, so that cells of one replicate
-// share a table. It is safe for concurrent use.
+// RecentCache keeps the most recent values, so that cells of one replicate share a table. It is
+// safe for concurrent use.
 type RecentCache[K comparable, V any] struct {
 	mu   sync.Mutex
 	keep int
@@ -11,12 +11,11 @@ type RecentCache[K comparable, V any] struct {
 	made map[K]func() (V, error)
 }
 
-// NewRecentCache returns a cache of keep values.
 func NewRecentCache[K comparable, V any](keep int) *RecentCache[K, V] {
 	return &RecentCache[K, V]{keep: keep, made: map[K]func() (V, error){}}
 }
 
-// Get returns the cached value of key, or calls make. Concurrent calls with one key share a call.
+// Get calls make once for concurrent calls with one key.
 func (l *RecentCache[K, V]) Get(key K, make func() (V, error)) (V, error) {
 	l.mu.Lock()
 	get, ok := l.made[key]

@@ -9,8 +9,8 @@ import (
 	"missingscore/trainers"
 )
 
-// Estimate is trainers.Estimate without the settings that the method does not read: the methods of an
-// experiment share their settings, and trainers refuses unread ones.
+// Estimate is trainers.Estimate without settings that the method does not read, because methods of
+// an experiment share settings.
 func Estimate(ctx context.Context, t *data.Table, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
 	plain := s
 	plain.Steps, plain.Weight = engine.Config{Method: s.Steps.Method, Seed: s.Steps.Seed, DType: s.Steps.DType}, domain.Weight{}

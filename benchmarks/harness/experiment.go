@@ -1,5 +1,5 @@
-// Package harness runs the cells of experiments, whole, in shards or one at a time, and stores
-// finished cells so that an interrupted run continues.
+// Package harness runs the cells of experiments and stores finished cells so that an interrupted
+// run continues.
 package harness
 
 import (
@@ -31,7 +31,7 @@ const (
 	replicateColumn = "replicate" // in the key of each grid
 )
 
-// manifest is run.json: how the cells of a folder were computed.
+// run.json: how the cells of a folder were computed.
 type manifest struct {
 	Experiment string          `json:"experiment"`
 	Size       string          `json:"size"`
@@ -89,7 +89,7 @@ func (m manifest) grid(e Experiment) (cells.Grid, error) {
 	return g, err
 }
 
-// same fails if two runs differ in more than replicates and the list "ours".
+// Runs may differ in replicates and the list "ours".
 func (m manifest) same(other manifest, dir string) error {
 	if m.Experiment != other.Experiment || m.Size != other.Size || !reflect.DeepEqual(m.values(), other.values()) {
 		return fmt.Errorf("%s is of a %s run of %s with other settings: choose another folder", dir, m.Size, m.Experiment)
@@ -97,7 +97,6 @@ func (m manifest) same(other manifest, dir string) error {
 	return nil
 }
 
-// values returns the settings without "ours".
 func (m manifest) values() (values map[string]any) {
 	if json.Unmarshal(m.Settings, &values) != nil {
 		return nil
@@ -127,15 +126,13 @@ func readManifest(dir string) (m manifest, err error) {
 	return m, nil
 }
 
-// Loaded holds the finished cells of an experiment.
 type Loaded struct {
 	Results cells.Results
 	Key     []string // the key columns, the first of Results.Columns
 	Missing int      // cells of the grid that are not finished
 }
 
-// Load reads the finished cells in out/NAME, including shards. It fails with fs.ErrNotExist if there
-// are none.
+// Load reads the finished cells in out/NAME, including shards; fs.ErrNotExist if there are none.
 func Load(e Experiment, out string) (l Loaded, err error) {
 	dir := filepath.Join(out, e.Name)
 	m, err := readManifest(dir)
@@ -160,7 +157,7 @@ func Load(e Experiment, out string) (l Loaded, err error) {
 	return l, nil
 }
 
-// finished reads all files of cells in a folder. last is the highest replicate among their lines.
+// last is the highest replicate.
 func finished(dir string, grid cells.Grid) (lines [][]string, last int, err error) {
 	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
 	if err != nil {
@@ -185,25 +182,23 @@ func finished(dir string, grid cells.Grid) (lines [][]string, last int, err erro
 	return lines, last, nil
 }
 
-// Experiment is a named grid of cells.
 type Experiment struct {
 	Name     string // as in "run NAME"
 	Title    string
 	Source   string // section and figure of the paper, or a page of this project
 	Settings []byte // {"full": {…}, "smoke": {…}}; "ours" lists the settings that the paper does not state
 
-	// Grid returns the cells for one size of settings. Key columns are the setting, then
-	// replicate, then method. It does not read data files.
+	// Grid returns the cells for one size of settings, without reading data. Key columns are the
+	// setting, then replicate, then method.
 	Grid func(settings json.RawMessage, replicates int) (cells.Grid, error)
 }
 
-// SettingsOf returns the settings of size "full" or "smoke".
+// SettingsOf returns the settings of a size, "full" or "smoke".
 func (e Experiment) SettingsOf(size string) (json.RawMessage, error) {
 	m, err := newManifest(e, Options{Smoke: size == "smoke"})
 	return m.Settings, err
 }
 
-// Options of a run.
 type Options struct {
 	Out        string
 	Smoke      bool   // use the small settings
@@ -218,7 +213,7 @@ type Options struct {
 	Log      io.Writer                                // failures, skipped cells and notes; nil: discarded
 }
 
-// FolderVariable is the environment variable that names the folder of the real tables.
+// FolderVariable names the folder of the real tables.
 const FolderVariable = "MISSINGSCORE_DATA"
 
 // DataPath returns the path of a real table. An empty folder means FolderVariable.
@@ -229,7 +224,7 @@ func DataPath(folder, file string) string {
 	return filepath.Join(cmp.Or(folder, os.Getenv(FolderVariable)), file)
 }
 
-// Present fails with cells.ErrAbsent if the file cannot be found.
+// Present fails with cells.ErrAbsent.
 func Present(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("%w: %w; set %s to the folder that holds %s", cells.ErrAbsent, err, FolderVariable, filepath.Base(path))
@@ -237,7 +232,7 @@ func Present(path string) error {
 	return nil
 }
 
-// Decode reads JSON settings into v. It fails on fields that v does not have.
+// Decode fails on fields that v does not have.
 func Decode(settings json.RawMessage, v any) error {
 	if err := strictjson.Decode(settings, v, ""); err != nil {
 		return fmt.Errorf("settings: %w", err)
@@ -245,7 +240,6 @@ func Decode(settings json.RawMessage, v any) error {
 	return nil
 }
 
-// CheckAtLeast fails if a value of the setting key is below least.
 func CheckAtLeast(least int, key string, values ...int) error {
 	for _, v := range values {
 		if v < least {
@@ -255,14 +249,13 @@ func CheckAtLeast(least int, key string, values ...int) error {
 	return nil
 }
 
-// Variant is a method with its settings and its name in the results.
 type Variant struct {
 	Name string `json:"name"`
 	engine.Config
 }
 
-// Variants reads methods {"name": …, "method": …, further settings} over the common settings. The
-// default name is the method. Variants share no memory.
+// Variants reads methods {"name": …, "method": …, further settings} over the common settings; they
+// share no memory.
 func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error) {
 	var out []Variant
 	for _, text := range methods {

@@ -22,7 +22,6 @@ import (
 	"missingscore/trainers"
 )
 
-// A setting of one variant leaves the others and the common settings unchanged.
 func TestVariantsAreApart(t *testing.T) {
 	common := engine.Config{WarmUp: new(3), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":8}`)}}
 	variants, err := Variants(common, []json.RawMessage{
@@ -42,7 +41,7 @@ func TestVariantsAreApart(t *testing.T) {
 	require.JSONEq(t, `{"hidden":8}`, string(common.Imputer.Options))
 }
 
-// By hand: last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
+// Last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
 func TestSummary(t *testing.T) {
 	r := cells.Results{Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
 		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},
@@ -58,7 +57,7 @@ func TestSummary(t *testing.T) {
 	}, Summary(r, r.Columns[:4]))
 }
 
-// counted is an experiment that squares numbers, counts its runs and fails at one cell.
+// Squares numbers and fails at one cell.
 func counted(runs *atomic.Int32, fail string) Experiment {
 	return Experiment{
 		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3], "note": "a < b & c"}, "smoke": {"replicates": 1, "xs": [1]}}`),
@@ -151,7 +150,6 @@ func TestGridsAreCheckedFirst(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
-// Replicates that never ran, and runs of a single cell, do not bind later runs.
 func TestReplicatesOfAFolder(t *testing.T) {
 	var runs atomic.Int32
 	one := []Experiment{counted(&runs, "")}
@@ -225,7 +223,6 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
 }
 
-// The list "ours" does not change cells; other settings may.
 func TestSameSettings(t *testing.T) {
 	of := func(settings string) manifest { return manifest{Settings: json.RawMessage(settings)} }
 	first := of(`{"a":1,"b":[2],"ours":["a"]}`)
@@ -237,7 +234,6 @@ func TestSameSettings(t *testing.T) {
 	}
 }
 
-// Reports do not need the data of an experiment.
 func TestResultsWithoutData(t *testing.T) {
 	var runs atomic.Int32
 	e, out, here := counted(&runs, ""), t.TempDir(), true
@@ -332,7 +328,7 @@ func TestRecentCache(t *testing.T) {
 	require.Equal(t, 4, made, "the third key evicted the first")
 }
 
-// B has no price on the second day: both of its returns that need it are missing.
+// B has no price on the second day.
 func TestPrices(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csv")
 	require.NoError(t, os.WriteFile(path, []byte("date,close,Name\n2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-02,9,C\n2020-01-07,2,A\n2020-01-07,5,B\n"), 0o600))

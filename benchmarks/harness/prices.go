@@ -7,10 +7,8 @@ import (
 	"missingscore/data"
 )
 
-// Prices reads Kaggle's long table of closing prices (columns date, Name, close) as a wide table: a
-// row for each date with a price of a chosen name, a column for each name; no names: all, sorted.
-// With returns the cells are log p_t − log p_(t−1) of consecutive dates of the file, missing if
-// either price is.
+// Prices reads Kaggle's long table (columns date, Name, close) as a wide one: a row per date, a
+// column per name; no names: all, sorted. With returns cells are log p_t − log p_(t−1).
 func Prices(path string, names []string, returns bool) (*data.Table, error) {
 	c, err := data.ReadCells(path, data.ReadOptions{Columns: []string{"close"}})
 	if err != nil {

@@ -15,10 +15,8 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Run runs the missing cells of the experiments and writes Out/NAME/cells.csv. The same call
-// continues an interrupted run; results do not depend on interruptions or the number of workers.
-// Failed cells are logged and counted and do not stop the others. All settings and folders are
-// checked before the first cell runs.
+// Run runs the missing cells and writes Out/NAME/cells.csv; results do not depend on interruptions
+// or workers. Failed cells are logged and counted. Settings and folders are checked first.
 func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, err error) {
 	if o.Config != nil && len(experiments) != 1 {
 		return 0, errors.New("--config needs exactly one experiment")
@@ -54,7 +52,6 @@ func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, 
 	return failed, nil
 }
 
-// planned is one experiment of a run.
 type planned struct {
 	manifest manifest
 	grid     cells.Grid
@@ -82,8 +79,7 @@ func (o Options) plan(e Experiment) (planned, error) {
 	return p, err
 }
 
-// claim returns the manifest to write into the folder. It fails if the folder has other settings,
-// or more replicates, whose cells a whole run would drop.
+// It fails if the folder has other settings, or more replicates, which a whole run would drop.
 func (o Options) claim(p planned) (manifest, error) {
 	before, err := readManifest(p.dir)
 	switch {
@@ -126,7 +122,6 @@ func (o Options) part(all []cells.Cell) (out []cells.Cell, err error) {
 	return out, nil
 }
 
-// cells runs the missing cells and sorts the file by the grid.
 func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 	file := cellsFile
 	if o.Shards > 0 {

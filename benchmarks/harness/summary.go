@@ -11,12 +11,10 @@ import (
 	"missingscore/benchmarks/claims"
 )
 
-// SummaryColumns names the columns of Summary.
 var SummaryColumns = []string{"setting", "method", "measure", "mean", "standard_error", "replicates"}
 
-// Summary returns a line for each setting, method and numeric column: mean, standard error (empty for
-// one replicate) and number of the replicates that have a number. A list, such as errors by epoch,
-// counts by its last number; its minimum has a second line, "COLUMN, least".
+// Summary returns mean, standard error and number of replicates for each setting, method and
+// numeric column. A list counts by its last number; its minimum has a line "COLUMN, least".
 func Summary(r cells.Results, key []string) (lines [][]string) {
 	type group struct {
 		setting, method string
@@ -62,7 +60,7 @@ func Summary(r cells.Results, key []string) (lines [][]string) {
 	return lines
 }
 
-// leastOf returns the minimum of a list of at least two fields, numbers or "-". ok is false for other texts.
+// leastOf: lists have at least two fields, numbers or "-".
 func leastOf(text string) (least float64, ok bool) {
 	fields := strings.Fields(text)
 	least = math.Inf(1)

@@ -9,8 +9,7 @@ import (
 	"missingscore/trainers"
 )
 
-// History returns the history of a fit from its state and error. A fit that diverged keeps the
-// history before; other errors are returned.
+// History keeps the history of a fit that diverged; other errors are returned.
 func History(s *trainers.State, err error) (h []descent.Record, diverged bool, other error) {
 	if diverged = trainers.Diverged(err); err != nil && !diverged {
 		return nil, false, err
@@ -21,8 +20,7 @@ func History(s *trainers.State, err error) (h []descent.Record, diverged bool, o
 	return h, diverged, nil
 }
 
-// Trace returns the named error at each of the epochs, separated by spaces, and "-" for epochs that
-// the fit did not reach.
+// Trace returns the named error at each epoch, "-" for epochs that were not reached.
 func Trace(history []descent.Record, epochs []int, name string) string {
 	var out []string
 	for _, epoch := range epochs {
@@ -39,7 +37,7 @@ func Trace(history []descent.Record, epochs []int, name string) string {
 	return strings.Join(out, " ")
 }
 
-// EffectiveSize returns the effective sample size of the last epoch; "-" if there is none.
+// EffectiveSize is of the last epoch; "-" if there is none.
 func EffectiveSize(history []descent.Record) string {
 	if len(history) == 0 {
 		return "-"
@@ -47,7 +45,7 @@ func EffectiveSize(history []descent.Record) string {
 	return fmt.Sprintf("%.3f", history[len(history)-1].EffectiveSize)
 }
 
-// Epochs returns about ten epochs per decade up to last, and last.
+// Epochs returns about ten epochs per decade up to last.
 func Epochs(last int) []int {
 	var out []int
 	for _, e := range []int{1, 2, 3, 4, 5, 7, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 85, 100, 120, 140, 170, 200} {

@@ -1,5 +1,5 @@
-// Package imputation hides cells of real and simulated tables, imputes them by missingscore and by
-// methods in R and Python, and compares the draws with the hidden cells.
+// Package imputation compares draws of missingscore and of methods in R and Python with hidden
+// cells.
 package imputation
 
 import (
@@ -24,13 +24,12 @@ var settings []byte
 //go:embed mixed.json
 var mixedSettings []byte
 
-// Experiment imputes in and out of sample as in the literature on neural imputers.
+// Experiment imputes in and out of sample, as in the literature on neural imputers.
 var Experiment = harness.Experiment{
 	Name: "imputation", Title: "Imputations in and out of sample", Source: "docs/how-to/which-imputation.md",
 	Settings: settings, Grid: grid,
 }
 
-// Mixed imputes mixed tables in sample.
 var Mixed = harness.Experiment{
 	Name: "mixed-imputation", Title: "Imputations of mixed tables", Source: "benchmarks/README.md",
 	Settings: mixedSettings, Grid: grid,
@@ -46,9 +45,8 @@ type config struct {
 	Ours       []string       `json:"ours"`
 }
 
-// grid returns the cells by replicate, then by method in the order of the settings. Methods with fewer
-// replicates come last. Values are the measures of the rows that the method is fitted to, then with
-// prefix out_ of the other rows.
+// grid is by replicate, then method; methods with fewer replicates come last. Values are of the
+// fitted rows, with prefix out_ of the others.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	var c config
 	if err := harness.Decode(text, &c); err != nil {
@@ -78,7 +76,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// cells returns the cells of a method in one replicate.
 func (c config) cells(m method, replicate int) (out []cells.Cell) {
 	for _, from := range c.Tables {
 		for _, law := range c.Laws {
@@ -96,7 +93,6 @@ func (c config) cells(m method, replicate int) (out []cells.Cell) {
 
 func skips(only []string, name string) bool { return only != nil && !slices.Contains(only, name) }
 
-// run computes one cell.
 func (c config) run(ctx context.Context, from mixed.Source, law gaps.Law, m method, seed uint64) ([]string, error) {
 	whole, err := from.Table(ctx, seed)
 	if err != nil {
@@ -142,7 +138,6 @@ func numbers(first, last int) (out []int) {
 	return out
 }
 
-// rows returns the given rows of t.
 func rows(t *data.Table, which []int) *data.Table {
 	some := *t
 	some.N, some.Values, some.Observed = len(which), nil, nil

@@ -14,17 +14,16 @@ import (
 	"missingscore/internal/stream"
 )
 
-// By hand: draws (3, 4), (0, 0), (0, 8) of x = (0, 0): mean distance (5 + 0 + 8)/3; pairs 5,
-// 5 and 8, half their mean 3.
+// Draws (3, 4), (0, 0), (0, 8) of (0, 0): mean distance (5 + 0 + 8)/3; pairs 5, 5 and 8, half their
+// mean 3.
 func TestEnergyScoreByHand(t *testing.T) {
 	require.InDelta(t, 13./3-3, energyScore([]float64{0, 0}, [][]float64{{3, 0, 0}, {4, 0, 8}}), 1e-12)
 	require.InDelta(t, 5, energyScore([]float64{0, 0}, [][]float64{{3}, {4}}), 1e-12)
 	require.Zero(t, energyScore(nil, nil))
 }
 
-// Of N(0, I) in d columns at x, for any number of draws, within four standard errors (Gneiting and
-// Raftery 2007, section 4.2): in one dimension the CRPS x(2Φ(x) − 1) + 2φ(x) − 1/√π, and at x = 0 in two
-// dimensions E‖X‖ − ½ E‖X − X'‖ = √(π/2) (1 − 1/√2).
+// N(0, I), within four standard errors (Gneiting and Raftery 2007, section 4.2): CRPS x(2Φ(x) − 1)
+// + 2φ(x) − 1/√π, and at 0 in two dimensions √(π/2) (1 − 1/√2).
 func TestEnergyScoreOfANormal(t *testing.T) {
 	rng := stream.New(1, stream.Sample)
 	crps := func(x float64) float64 {
@@ -53,8 +52,7 @@ func TestEnergyScoreOfANormal(t *testing.T) {
 	}
 }
 
-// By hand: in the first row the number 1 with draws 0, 0, 2, 4 and a nominal cell b with draws b, b, c, a.
-// The second row is out of sample.
+// First row: 1 with draws 0, 0, 2, 4, and b with draws b, b, c, a. The second row is out of sample.
 func TestMeasure(t *testing.T) {
 	whole := &data.Table{Names: []string{"x", "y"}, N: 3, D: 2, Values: []float64{1, 1, 0, 0, 2, 2},
 		Observed: []bool{true, true, true, true, true, true}, Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
@@ -94,7 +92,7 @@ func TestReadDraws(t *testing.T) {
 	require.ErrorContains(t, err, `column y has "z" in row 2 of draw 1`)
 }
 
-// stand replaces missingscore: it imputes 5 for rows that fit a model and 7 with the kept model.
+// Stands in for missingscore: 5 for rows that fit a model, 7 with the kept model.
 const stand = `#!/bin/sh
 [ "$1" = --version ] && echo 'stand 1.0' && exit 0
 for a; do [ "$before" = --out ] && out="$a"; [ "$before" = --model-out ] && touch "$a"; case "$a" in *.csv) : ${table:=$a};; esac; before="$a"; done
@@ -103,7 +101,6 @@ x=5; case "$2" in *model.json) [ -f "$2" ] && x=7;; esac
 awk -F, -v x=$x 'NR == 1 {print ".imp,.id," $0; next} {for (k = 1; k <= 2; k++) print k "," NR-1 "," ($1 == "" ? x : $1) "," ($2 == "" ? x : $2)}' "$table" > "$out"
 `
 
-// Rows after the first train are imputed with the kept model. Rivals see the same split.
 func TestMethods(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "stand"), []byte(stand), 0o700))

@@ -12,7 +12,6 @@ import (
 	"missingscore/data"
 )
 
-// measures names the values that measure returns.
 var measures = []string{"nominal_cells", "nominal_accuracy", "nominal_log_score", "ordered_cells", "ordered_accuracy", "ordered_log_score",
 	"number_cells", "mae", "rmse", "crps", "energy_score", "coverage", "width"}
 
@@ -31,9 +30,8 @@ var measures = []string{"nominal_cells", "nominal_accuracy", "nominal_log_score"
 //	              (m − 1)/(m + 1), 90.5 % for 20
 //	width         mean of largest − smallest draw
 //
-// The means over pairs k ≠ l make the expected scores independent of m (Gneiting and Raftery 2007,
-// "Strictly proper scoring rules, prediction, and estimation", section 4.2). A single draw counts as a
-// point: its crps is |p − x|, and it has no log score, coverage or width.
+// The means over k ≠ l make expected scores independent of m (Gneiting and Raftery 2007, section
+// 4.2). A single draw counts as a point.
 func measure(whole, t *data.Table, draws [][]float64, first, last int) []string {
 	_, scale := data.Standardise(mixed.Codes(whole))
 	var nominal, ordered levelSums
@@ -67,7 +65,6 @@ func measure(whole, t *data.Table, draws [][]float64, first, last int) []string 
 	return slices.Concat(nominal.means(many), ordered.means(many), number.means(many))
 }
 
-// levelSums are sums over cells of levels.
 type levelSums struct{ cells, right, score float64 }
 
 func (s *levelSums) add(x int, draws []float64, levels int) {
@@ -86,10 +83,9 @@ func (s *levelSums) means(many bool) []string {
 	return []string{strconv.Itoa(int(s.cells)), share(s.right, s.cells, true), share(s.score, s.cells, many)}
 }
 
-// numberSums are sums over cells of numbers.
 type numberSums struct{ cells, distance, square, crps, energy, covered, width float64 }
 
-// add adds the hidden cells of a row, x (cells) and draws (cells, draws).
+// x (cells) and draws (cells, draws).
 func (s *numberSums) add(x []float64, draws [][]float64) {
 	for c, d := range draws {
 		off, low, high := stat.Mean(d, nil)-x[c], slices.Min(d), slices.Max(d)
@@ -114,7 +110,7 @@ func (s *numberSums) means(many bool) []string {
 		share(s.energy, s.cells, true), share(s.covered, s.cells, many), share(s.width, s.cells, many)}
 }
 
-// share formats x/of. It returns mixed.Unknown if of is 0 or known is false.
+// share returns mixed.Unknown if of is 0 or known is false.
 func share(x, of float64, known bool) string {
 	if of == 0 || !known {
 		return mixed.Unknown
@@ -122,8 +118,7 @@ func share(x, of float64, known bool) string {
 	return strconv.FormatFloat(x/of, 'f', 5, 64)
 }
 
-// energyScore returns the energy score of draws (cells, draws) for x (cells); in one dimension it is
-// the continuous ranked probability score.
+// Draws (cells, draws) for x (cells); in one dimension the continuous ranked probability score.
 func energyScore(x []float64, draws [][]float64) float64 {
 	if len(x) == 0 {
 		return 0

@@ -26,7 +26,6 @@ var pythonScript []byte
 //go:embed missdiff.py
 var missdiffScript []byte
 
-// scripts of rival methods, by language or name.
 var scripts = map[string]*outside.Program{
 	"r":        outside.R("impute.R", rScript, "mice", "ranger"),
 	"python":   outside.Python("impute.py", pythonScript, "sklearn", "numpy"),
@@ -43,7 +42,7 @@ type method struct {
 	Replicates int      `json:"replicates"` // at most; 0: all
 }
 
-// byScript returns the draws of a script, (missing cells, draws), the seconds that it prints and its version.
+// byScript returns draws (missing cells, draws), the printed seconds and the version.
 func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	p := scripts[m.Script[0]]
 	if p == nil || len(m.Script) != 2 {
@@ -56,8 +55,8 @@ func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, s
 	return filled, strings.TrimSpace(printed), version, err
 }
 
-// byProgram returns the draws of missingscore impute. It fits the first train rows and imputes the
-// others with the kept model. If the kept model refuses them, their draws are missing.
+// byProgram fits the first train rows and imputes the others with the kept model; refused rows have
+// missing draws.
 func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	if version, err = mixed.Version(); err != nil {
 		return nil, "", "", err
@@ -96,8 +95,7 @@ func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, 
 	return filled, fmt.Sprintf("%.2f", seconds), version, err
 }
 
-// readDraws reads draws of the missing cells of t, (missing cells, draws), from mice's long format: .imp
-// is the draw, .id the row, both from 1.
+// readDraws reads mice's long format: .imp is the draw, .id the row, both from 1.
 func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -142,7 +140,6 @@ func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err e
 	return filled, nil
 }
 
-// valueOf returns the number in a cell, or the index of its level.
 func valueOf(cell string, levels []string) (float64, bool) {
 	if levels != nil {
 		place := slices.Index(levels, cell)

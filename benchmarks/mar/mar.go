@@ -36,7 +36,6 @@ var Experiment = harness.Experiment{
 	Settings: config, Grid: grid,
 }
 
-// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
 	Rows       int      `json:"rows"`
@@ -45,20 +44,20 @@ type settings struct {
 	Ours       []string `json:"ours"`
 }
 
-// method is an unpenalised fit or a network by the default criterion. Fit.Method may be peer.
+// method is an unpenalised fit or a network by the default criterion; Fit.Method may be peer.
 type method struct {
 	Name    string        `json:"name"`
 	Network bool          `json:"network"`
 	Fit     engine.Config `json:"fit"`
 }
 
-// peer is maximum likelihood by EM, without a penalty.
+// peer is maximum likelihood by EM.
 const peer = "likelihood"
 
 const falseEdge = 0.1
 
-// grid's value columns: partial_correlation_error is the root mean square of ρ̂ − ρ over pairs,
-// mean_error of the means in true standard deviations; see bias and mistakes for the others.
+// partial_correlation_error is the root mean square of ρ̂ − ρ over pairs, mean_error of the means
+// in true standard deviations.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	var s settings
 	if err := harness.Decode(text, &s); err != nil {
@@ -86,7 +85,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run computes one cell.
 func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]string, error) {
 	t, err := c.table(s.Rows, seed)
 	if err != nil {
@@ -116,7 +114,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
-// mistakes counts edges with the wrong sign, and pairs without an edge whose estimate is beyond ±falseEdge.
+// mistakes counts edges with the wrong sign, and pairs without an edge beyond ±falseEdge.
 func mistakes(truth, found []float64) (signs, alarms int) {
 	for i, rho := range truth {
 		switch {
@@ -175,7 +173,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	return normal.Mean(), normal.Precision(), nil
 }
 
-// withoutEdges returns the precision of a network with 0 for pairs without an edge.
+// withoutEdges sets 0 for pairs without an edge.
 func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 	d := len(r.Names)
 	p := mat.NewSymDense(d, nil)
@@ -189,10 +187,9 @@ func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 	return p
 }
 
-// design is a normal distribution of mean 0 with a MAR mechanism.
 type design struct {
 	precision *mat.SymDense
-	// hide sets seen to false for hidden cells of a row. It reads only cells that stay observed.
+	// hide sets seen to false and reads only cells that stay observed.
 	hide func(row []float64, seen []bool, rng *rand.Rand)
 }
 
@@ -244,7 +241,7 @@ func chain(correlations ...float64) *mat.SymDense {
 	return p
 }
 
-// ring joins each of d columns with the next by partial correlations −weight.
+// ring returns partial correlations −weight.
 func ring(d int, weight float64) *mat.SymDense {
 	p := mat.NewSymDense(d, nil)
 	for j := range d {
@@ -254,7 +251,6 @@ func ring(d int, weight float64) *mat.SymDense {
 	return p
 }
 
-// tree joins columns 1, 2 and 4 with 3.
 func tree() *mat.SymDense {
 	return mat.NewSymDense(4, []float64{
 		1, 0, 0.4, 0,
@@ -264,7 +260,6 @@ func tree() *mat.SymDense {
 	})
 }
 
-// table draws n rows and hides their cells.
 func (c design) table(n int, seed uint64) (*data.Table, error) {
 	d := c.precision.SymmetricDim()
 	t, err := simulate.Gaussian{Mean: make([]float64, d), Precision: c.precision}.Sample(n, stream.New(seed, stream.Simulate))

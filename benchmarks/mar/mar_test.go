@@ -14,8 +14,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// By hand: x → y → z with correlations 0.8 and 0.5 has covariances 0.8, 0.5 and 0.4 and partial
-// correlations (0.8 − 0.4 · 0.5)/√((1 − 0.16)(1 − 0.25)) for x–y and 0 for x–z.
+// Covariances 0.8, 0.5 and 0.4: partial correlations (0.8 − 0.4 · 0.5)/√((1 − 0.16)(1 − 0.25)) and
+// 0.
 func TestChain(t *testing.T) {
 	p := chain(0.8, 0.5)
 	var sigma mat.Dense
@@ -26,8 +26,7 @@ func TestChain(t *testing.T) {
 	require.Zero(t, rho[1])
 }
 
-// Changing hidden cells does not change the mask. Each design hides cells and leaves some rows of each
-// column.
+// Changing hidden cells does not change the mask.
 func TestHiddenAtRandom(t *testing.T) {
 	for name, c := range designs {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +65,6 @@ func TestHiddenAtRandom(t *testing.T) {
 	}
 }
 
-// By hand: edges −0.4 and 0.5, and a pair without an edge.
 func TestErrors(t *testing.T) {
 	truth, found := []float64{-0.4, 0, 0.5}, []float64{-0.5, 0.2, 0.3}
 	require.InDelta(t, math.Sqrt((0.01+0.04+0.04)/3), rootMeanSquare(found, truth), 1e-12)
@@ -80,8 +78,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	require.EqualError(t, err, `settings: there is no design "dropin"`)
 }
 
-// On the first design maximum likelihood finds the network, and the marginal loss adds the false edge
-// x–z. For a table whose x–y has the opposite sign, one sign is wrong.
+// The marginal loss adds the false edge x–z.
 func TestRun(t *testing.T) {
 	s := settings{Rows: 2000}
 	run := func(m method, c design) []string {

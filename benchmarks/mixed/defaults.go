@@ -19,11 +19,11 @@ import (
 //go:embed defaults.json
 var defaultSettings []byte
 
-// FolderVariable is the environment variable with the folder of further tables for Defaults.
+// FolderVariable names the folder with further tables for Defaults.
 const FolderVariable = "MISSINGSCORE_TABLES"
 
-// Defaults runs commands with their defaults on tables of R packages, simulated tables and the files in
-// FolderVariable.
+// Defaults runs commands with their defaults on tables of R packages, simulated tables and the
+// files in FolderVariable.
 var Defaults = harness.Experiment{
 	Name: "mixed-defaults", Title: "Commands with their defaults", Source: "benchmarks/README.md",
 	Settings: defaultSettings, Grid: defaultGrid,
@@ -74,7 +74,7 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// hidden writes the table. It hides a share of the cells of a simulated table.
+// A share of the cells of a simulated table is hidden.
 func (s Source) hidden(ctx context.Context, path string, missing float64, seed uint64) error {
 	t, err := s.Table(ctx, seed)
 	if err == nil && s.Design != nil {
@@ -86,7 +86,6 @@ func (s Source) hidden(ctx context.Context, path string, missing float64, seed u
 	return Write(path, t)
 }
 
-// byDefaults runs a command on the table that put writes, and returns the values of its cell.
 func byDefaults(ctx context.Context, name string, command []string, put func(ctx context.Context, path string) error) ([]string, error) {
 	version, err := Version()
 	if err != nil {

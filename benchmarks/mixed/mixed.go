@@ -1,5 +1,4 @@
-// Package mixed compares networks and imputations of mixed tables (numbers, binary, ordered and nominal
-// columns) with R packages, and runs each command with its defaults on real tables.
+// Package mixed compares networks and imputations of mixed tables with R packages.
 package mixed
 
 import (
@@ -21,7 +20,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Outcome of a run of missingscore.
 type Outcome struct {
 	exit      int
 	Seconds   float64 // processor time
@@ -30,8 +28,7 @@ type Outcome struct {
 	screen    string  // stdout and stderr
 }
 
-// Version returns the version of missingscore. It fails with cells.ErrAbsent if ProgramVariable names no
-// program.
+// Version of missingscore; cells.ErrAbsent if ProgramVariable names no program.
 var Version = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
 	if err != nil {
@@ -41,7 +38,7 @@ var Version = sync.OnceValues(func() (string, error) {
 	return line, nil
 })
 
-// run runs missingscore. An exit code other than 0 is not an error.
+// An exit code other than 0 is not an error.
 func run(ctx context.Context, arguments ...string) (o Outcome, err error) {
 	command := exec.CommandContext(ctx, os.Getenv(ProgramVariable), arguments...)
 	var screen strings.Builder
@@ -75,7 +72,7 @@ func run(ctx context.Context, arguments ...string) (o Outcome, err error) {
 	return o, nil
 }
 
-// end returns the last lines of the screen, joined by slashes.
+// end returns the last lines of the screen.
 func (o Outcome) end(lines int) string {
 	all := strings.Split(strings.TrimSpace(o.screen), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], " / ")
@@ -90,10 +87,9 @@ func RunToEnd(ctx context.Context, arguments ...string) (Outcome, error) {
 	return o, err
 }
 
-// Unknown stands for a missing number in the results.
 const Unknown = "-"
 
-// ProgramVariable is the environment variable with the path of missingscore.
+// ProgramVariable has the path of missingscore.
 const ProgramVariable = "MISSINGSCORE_PROGRAM"
 
 // Write writes a CSV file with the names of levels and empty missing cells.
@@ -127,14 +123,14 @@ func Write(path string, t *data.Table) error {
 	return w.Error()
 }
 
-// Codes returns the table with levels as the numbers 0, 1, …
+// Codes returns levels as 0, 1, …
 func Codes(t *data.Table) *data.Table {
 	c := *t
 	c.Kinds, c.Levels = nil, nil
 	return &c
 }
 
-// Kinds returns the kind of each column, as the R scripts take them.
+// Kinds returns the kinds of columns as the R scripts take them.
 func Kinds(t *data.Table) (words []string) {
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
@@ -142,7 +138,7 @@ func Kinds(t *data.Table) (words []string) {
 	return words
 }
 
-// Hide hides cells. Levels count as the numbers 0, 1, … in the law.
+// Hide hides cells; levels count as 0, 1, … in the law.
 func Hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
 	hidden, err := law.Hide(Codes(t), seed)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Two numbers with an edge have the partial correlation ±0.4 in both truths.
 func TestTruthsOfNumbers(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{0, 1, 1, 0})
 	for name, truth := range truths {
@@ -31,7 +30,7 @@ func TestTruthsOfNumbers(t *testing.T) {
 	}
 }
 
-// Means and deviations: E(a² − 1)² = 2, E|b| = √(2/π), E exp(c/2) = e^(1/8); E(a·ac·c) = 1.
+// E(a² − 1)² = 2, E|b| = √(2/π), E exp(c/2) = e^(1/8); E(a·ac·c) = 1.
 func TestCurved(t *testing.T) {
 	x, err := Source{Made: "curved", Rows: 20000}.Table(t.Context(), 1)
 	require.NoError(t, err)
@@ -54,7 +53,7 @@ func TestCurved(t *testing.T) {
 	require.ErrorContains(t, err, `there is no distribution "square"`)
 }
 
-// Two binary columns with an edge have the log odds ratio 4w for any a.
+// The log odds ratio is 4w for any a.
 func TestPairwiseOfTwoLevels(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{0, 1, 1, 0})
 	values, err := pairwise(a, []int{2, 2}, 4000, stream.New(2, stream.Simulate))
@@ -66,7 +65,6 @@ func TestPairwiseOfTwoLevels(t *testing.T) {
 	require.InDelta(t, 4*0.4, math.Log(odds[0][0]*odds[1][1]/odds[0][1]/odds[1][0]), 0.25)
 }
 
-// With m = 0 each of K levels has probability 1/K.
 func TestChosenLevels(t *testing.T) {
 	rng := stream.New(3, stream.Simulate)
 	count := make([]float64, 5)
@@ -118,7 +116,7 @@ func TestReadEdges(t *testing.T) {
 	require.Equal(t, 1, a.Count())
 }
 
-// stand replaces missingscore; it fails on tables with a level "yes".
+// Fails on tables with a level "yes".
 const stand = `#!/bin/sh
 [ "$1" = --version ] && echo 'stand 1.0' && exit 0
 grep -q yes "$2" && echo 'no network' >&2 && exit 1

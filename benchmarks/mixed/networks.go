@@ -82,7 +82,7 @@ func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run computes one cell. failed is 1 if the method returns no network.
+// failed is 1 without a network.
 func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uint64) ([]string, error) {
 	truth, whole, err := d.simulate(seed)
 	if err != nil {
@@ -115,7 +115,6 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 		number(float64(right) / float64(truth.Count())), spent, version}, nil
 }
 
-// byProgram returns the network of missingscore.
 func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
 	if version, err = Version(); err != nil {
 		return found, "", "", err
@@ -150,7 +149,7 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	return found, seconds(o.Seconds), version, err
 }
 
-// readEdges reads the pairs in the first two columns of edges.csv.
+// readEdges reads the first two columns of edges.csv.
 func readEdges(path string, names []string) (network.Adjacency, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -168,7 +167,7 @@ func readEdges(path string, names []string) (network.Adjacency, error) {
 	return joined(pairs, len(names))
 }
 
-// joined returns the network of pairs of columns, numbered from 1. It fails on an invalid pair.
+// joined returns pairs of columns, numbered from 1.
 func joined(pairs [][]float64, d int) (network.Adjacency, error) {
 	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
 	for _, p := range pairs {
@@ -181,7 +180,7 @@ func joined(pairs [][]float64, d int) (network.Adjacency, error) {
 	return a, nil
 }
 
-// byMGM returns the network of mgm, without edges if mgm rejects the table.
+// Without edges if mgm rejects the table.
 func (m networkMethod) byMGM(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
 	if version, err = mgm.Version(); err != nil {
 		return found, "", "", err

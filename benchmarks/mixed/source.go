@@ -28,8 +28,8 @@ var (
 	sklearnTables = outside.Python("tables.py", sklearnTablesScript, "sklearn", "numpy")
 )
 
-// Source is a table of an R package or of scikit-learn, or a simulated table for each replicate
-// (Design or Made).
+// Source is a table of an R package or of scikit-learn, or a simulated one per replicate (Design or
+// Made).
 type Source struct {
 	Name    string   `json:"name"`
 	Sklearn bool     `json:"sklearn"` // a table of scikit-learn
@@ -40,7 +40,6 @@ type Source struct {
 	Made    string   `json:"made"` // a key of made
 }
 
-// made draws n complete rows.
 var made = map[string]func(n int, rng *rand.Rand) (*data.Table, error){
 	"normal": func(n int, rng *rand.Rand) (*data.Table, error) {
 		g, err := simulate.Dense(8, rng)
@@ -53,8 +52,8 @@ var made = map[string]func(n int, rng *rand.Rand) (*data.Table, error){
 	"curved": curved,
 }
 
-// curved draws eight columns: independent a, b, c ~ N(0, 1), then a² − 1, sin 2b, ac, |b| and
-// exp(c/2), each with noise of standard deviation 0.3.
+// curved draws a, b, c ~ N(0, 1), then a² − 1, sin 2b, ac, |b| and exp(c/2), with noise of standard
+// deviation 0.3.
 func curved(n int, rng *rand.Rand) (*data.Table, error) {
 	var values []float64
 	for range n {
@@ -67,10 +66,9 @@ func curved(n int, rng *rand.Rand) (*data.Table, error) {
 	return data.NewTable(names(8), values, nil)
 }
 
-// kept caches tables of packages.
 var kept = harness.NewRecentCache[string, *data.Table](20)
 
-// Table returns the table of a replicate before cells are hidden.
+// Table returns the table before cells are hidden.
 func (s Source) Table(ctx context.Context, seed uint64) (*data.Table, error) {
 	switch {
 	case s.Design != nil:
@@ -88,7 +86,6 @@ func (s Source) Table(ctx context.Context, seed uint64) (*data.Table, error) {
 	return kept.Get(fmt.Sprint(s), func() (*data.Table, error) { return s.read(ctx) })
 }
 
-// read reads a table of a package.
 func (s Source) read(ctx context.Context) (*data.Table, error) {
 	none := &data.Table{Names: []string{"none"}, N: 1, D: 1, Values: []float64{0}, Observed: []bool{true}}
 	script := rTables

@@ -16,7 +16,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// design of a simulated table.
 type design struct {
 	Truth   string `json:"truth"` // latent or pairwise
 	Graph   string `json:"graph"` // chain, random (as many edges as columns) or hub
@@ -28,19 +27,18 @@ func (d design) String() string {
 	return fmt.Sprintf("%s %s, %d × %d", d.Truth, d.Graph, d.Rows, d.Columns)
 }
 
-// truths draw n rows, (n, d) row-major, from the signed network a; of holds the kind of each column (turn).
+// truths draw n rows, (n, d) row-major, from the signed network a; of holds the kinds of columns
+// (turn).
 var truths = map[string]func(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error){
 	"latent": latent, "pairwise": pairwise,
 }
 
-// turn lists the kinds of columns, used in turn and in random order: 1 number, 2 binary, −5 ordered with
-// five levels, 3 and 5 nominal.
+// turn lists the kinds: 1 number, 2 binary, −5 ordered with five levels, 3 and 5 nominal.
 var turn = []int{1, 2, -5, 3, 5}
 
 // strength is the largest partial correlation of an edge.
 const strength = 0.4
 
-// simulate draws a complete table and the network behind it.
 func (d design) simulate(seed uint64) (network.Adjacency, *data.Table, error) {
 	rng := stream.New(seed, stream.Simulate)
 	g, err := simulate.Graph(d.Graph, d.Columns, d.Columns, 0.01, rng)
@@ -98,11 +96,9 @@ func bound(b *mat.SymDense, most float64) (float64, error) {
 	return min(most, 0.85/math.Abs(eigen.Values(nil)[0])), nil
 }
 
-// latent draws a multivariate normal z with precision I + w B and cuts it into levels. Column j has one
-// latent number, or K − 1 if it is nominal. The block B_jk of an edge is random with largest singular
-// value 1, so the largest canonical partial correlation is w ≤ 0.4. Binary and ordered columns cut z
-// into intervals. A nominal column shows the level with the largest utility of u = m + L z and u_0 = 0,
-// L Lᵀ = I + 11ᵀ.
+// latent cuts a normal z with precision I + w B into levels; a nominal column has K − 1 numbers and
+// shows the largest utility of u = m + L z and u_0 = 0, L Lᵀ = I + 11ᵀ. B_jk is random with largest
+// singular value 1, so the largest canonical partial correlation is w ≤ 0.4.
 func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	first, wide := make([]int, len(of)), 0
 	for j := range of {
@@ -155,10 +151,9 @@ func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error)
 	return values, nil
 }
 
-// width returns the number of latent columns of a column.
 func width(of int) int { return max(1, of-1) }
 
-// join sets the block of b at (j, k) to a random matrix with largest singular value 1.
+// join draws a random matrix with largest singular value 1.
 func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	block := mat.NewDense(rows, columns, nil)
 	block.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, block)
@@ -174,7 +169,7 @@ func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	}
 }
 
-// cut returns the thresholds of a column with latent standard deviation sd, or m of a nominal column.
+// cut returns thresholds at latent standard deviation sd, or m of a nominal column.
 func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	switch of {
 	case 1:
@@ -192,8 +187,8 @@ func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	return cuts
 }
 
-// chosen returns the level with the largest utility of 0, m + L z. For K levels L = I + c 11ᵀ with
-// c = (√K − 1)/(K − 1), the symmetric root of I + 11ᵀ.
+// chosen returns the level with the largest utility of 0, m + L z: L = I + c 11ᵀ with c = (√K − 1)/(K − 1), the
+// symmetric root of I + 11ᵀ.
 func chosen(z, m []float64) int {
 	sum := 0.
 	for _, x := range z {
@@ -209,16 +204,13 @@ func chosen(z, m []float64) int {
 	return level
 }
 
-// sweeps of the Gibbs sampler for each row, the default of mgm::mgmsampler.
+// The default of mgm::mgmsampler.
 const sweeps = 250
 
-// pairwise draws rows by Gibbs sampling from a pairwise mixed graphical model (Haslbeck and Waldorp 2020)
-// with log density, up to a constant,
-//
-//	Σ_j a_j(x_j) − Σ_{j number} x_j²/2 + w Σ_{j<k edge} f_jk(x_j) f_kj(x_k).
-//
-// f is x for a number, ±1 for a binary column, (level − 2)/√2 for an ordered column, and for a nominal
-// column a random score of each level, with mean 0 and variance 1 over levels.
+// pairwise draws by Gibbs sampling from a pairwise mixed graphical model (Haslbeck and Waldorp
+// 2020): log density Σ_j a_j(x_j) − Σ_{j number} x_j²/2 + w Σ_{j<k edge} f_jk(x_j) f_kj(x_k), f = x
+// for a number, ±1 for a binary, (level − 2)/√2 for an ordered, and standardised random scores for
+// a nominal column.
 func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	negative := mat.NewSymDense(len(of), nil)
 	negative.ScaleSym(-1, a)
@@ -263,14 +255,13 @@ func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, erro
 	return values, nil
 }
 
-// edge is an edge from one of its columns.
 type edge struct {
 	to           int
 	weight       float64
 	mine, theirs []float64 // scores of levels; nil for a number
 }
 
-// conditional draws a column given the others. logs holds a_j of its levels, and is empty for a number.
+// logs holds a_j of the levels; empty for a number.
 func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	mean := 0.
 	for _, e := range edges {
@@ -289,7 +280,7 @@ func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	return float64(draw(logs, rng))
 }
 
-// scores returns f of the levels of a column for one edge; nil for a number.
+// scores returns f of the levels for one edge; nil for a number.
 func scores(of int, rng *rand.Rand) (s []float64) {
 	switch of {
 	case 1:
@@ -317,7 +308,7 @@ func scores(of int, rng *rand.Rand) (s []float64) {
 	return s
 }
 
-// draw returns k with probability proportional to exp(logs_k), and overwrites logs.
+// draw returns k with probability proportional to exp(logs_k) and overwrites logs.
 func draw(logs []float64, rng *rand.Rand) int {
 	sum := 0.
 	for k, x := range logs {

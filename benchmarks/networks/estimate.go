@@ -31,13 +31,12 @@ var script []byte
 
 var program = outside.R("cglasso.R", script, "cglasso")
 
-// estimated is a path and what was chosen of it, columns standardised.
+// Columns standardised.
 type estimated struct {
 	path   []*mat.SymDense
 	chosen *mat.SymDense
 }
 
-// run is one cell.
 func (s settings) run(ctx context.Context, k kind, law gaps.Law, m method, seed uint64) ([]string, error) {
 	truth, support, t, err := k.simulate(law, seed)
 	if err != nil {
@@ -64,7 +63,6 @@ func (s settings) run(ctx context.Context, k kind, law gaps.Law, m method, seed 
 	return append(values, seconds), err
 }
 
-// scoreMatching is a method of this program.
 func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, support *domain.Domain, seed uint64) (e estimated, err error) {
 	along := s.Path
 	along.Whole = true // the AUC is of a whole path
@@ -95,9 +93,8 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 	return e, nil
 }
 
-// likelihood is a peer's path, of which the network with the least EBIC is chosen, as the
-// program chooses: by the observed cells' likelihood of each network's refit without a
-// penalty, which is then the estimate.
+// likelihood chooses the least EBIC by the likelihood of each network's refit, which is then the
+// estimate.
 func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e estimated, err error) {
 	standard, _ := data.Standardise(t)
 	var along []simulate.Gaussian
@@ -135,8 +132,7 @@ func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e es
 	return e, nil
 }
 
-// byR is the path of R's cglasso: a line for each λ, the mean and then the upper triangle
-// of the precision by rows.
+// byR runs R's cglasso: a line per λ, the mean and the upper triangle of the precision by rows.
 func (s settings) byR(ctx context.Context, t *data.Table) (along []simulate.Gaussian, err error) {
 	o := s.Likelihood
 	lines, _, err := program.Run(ctx, t, strconv.Itoa(o.Lambdas), strconv.FormatFloat(1/o.Ratio, 'g', -1, 64))
@@ -160,7 +156,7 @@ func (s settings) byR(ctx context.Context, t *data.Table) (along []simulate.Gaus
 	return along, nil
 }
 
-// ebic is −2 log L + |E| (log n + 4 γ log d), n the mean number of rows that show a pair.
+// ebic returns −2 log L + |E| (log n + 4 γ log d), n the mean number of rows that show a pair.
 func ebic(t *data.Table, g simulate.Gaussian) float64 {
 	rows := make([]int, t.N)
 	for i := range rows {

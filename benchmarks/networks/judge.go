@@ -11,11 +11,10 @@ import (
 	"missingscore/internal/data/simulate"
 )
 
-// threshold of an edge, columns standardised: the program's default.
+// threshold is the program's default, columns standardised.
 const threshold = 0.002
 
-// judge compares a path and the network chosen of it, columns standardised by scale, with
-// the truth.
+// Columns standardised by scale.
 func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var rates []network.Rate
@@ -37,15 +36,15 @@ func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, er
 		text(distance(truth.Precision, p)), text(least), text(edge), text(other), text(signs)}, nil
 }
 
-// distance is ‖Q − P‖ / ‖P‖, Frobenius norms.
+// distance returns ‖Q − P‖ / ‖P‖, Frobenius norms.
 func distance(p, q *mat.SymDense) float64 {
 	var gap mat.Dense
 	gap.Sub(q, p)
 	return mat.Norm(&gap, 2) / mat.Norm(p, 2)
 }
 
-// biases of the partial correlations ρ̂ of q: mean over the edges of p of sign(ρ)(ρ̂ − ρ),
-// mean of |ρ̂| over its other pairs, and the share of edges whose sign is wrong.
+// biases returns the mean over the edges of p of sign(ρ)(ρ̂ − ρ), mean of |ρ̂| over its other
+// pairs, and the share of wrong signs.
 func biases(p, q mat.Symmetric) (edge, other, signs float64) {
 	var edges, others float64
 	for j := range p.SymmetricDim() {

@@ -1,7 +1,5 @@
-// Package networks compares the ways to estimate a Gaussian network from a table with
-// missing cells, score matching and likelihood: cells missing completely at random and at
-// random, in few and in many columns, truncated and not. Its tables are what the default
-// method rests on.
+// Package networks compares score matching and likelihood for Gaussian networks from tables with
+// missing cells. The default method rests on its tables.
 package networks
 
 import (
@@ -25,13 +23,11 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each kind of network, law of hiding, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "networks", Title: "Networks by each method", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
 type settings struct {
 	Replicates int              `json:"replicates"`
 	Laws       []gaps.Law       `json:"laws"`
@@ -42,7 +38,6 @@ type settings struct {
 	Ours       []string         `json:"ours"`
 }
 
-// kind of network, with what is tried on it.
 type kind struct {
 	Name    string   `json:"name"`
 	Graph   string   `json:"graph"` // star, or random: of random edges and signs
@@ -53,8 +48,7 @@ type kind struct {
 	Methods []string `json:"methods"`
 }
 
-// method is an estimator; or a peer, of likelihood: "glasso", the EM of package emglasso, or
-// "cglasso", R's.
+// method is an estimator; or "glasso", the EM of package emglasso, or "cglasso", R's.
 type method struct {
 	Name    string           `json:"name"`
 	Ignore  bool             `json:"ignore"`            // the truncation
@@ -62,7 +56,6 @@ type method struct {
 	Fit     engine.Config    `json:"fit"`
 }
 
-// Peers.
 const (
 	ownEM   = "glasso"
 	cglasso = "cglasso"
@@ -93,7 +86,6 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, s.Likelihood.Check()
 }
 
-// check refuses a kind that nothing can be drawn or tried of.
 func (s settings) check(k kind) error {
 	if k.Graph != "star" && k.Graph != "random" {
 		return fmt.Errorf("graph %q: it is star or random", k.Graph)
@@ -111,7 +103,6 @@ func (s settings) check(k kind) error {
 	return cmp.Or(harness.CheckAtLeast(3, "columns", k.Columns), harness.CheckAtLeast(2, "rows", k.Rows), harness.CheckAtLeast(0, "below", k.Below))
 }
 
-// Columns of the results.
 const (
 	networkColumn   = "network"
 	lawColumn       = "law"

@@ -20,7 +20,6 @@ import (
 	"missingscore/trainers"
 )
 
-// By hand.
 func TestJudging(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, -1, 0, -1, 1, 0.5, 0, 0.5, 4})
 	q := mat.NewSymDense(3, []float64{1, 0.25, 0.5, 0.25, 1, 0.5, 0.5, 0.5, 1})
@@ -31,7 +30,6 @@ func TestJudging(t *testing.T) {
 	require.InDelta(t, math.Sqrt((9+9+2*(1.25*1.25+0.25))/(16+1+16+2*(1+0.25))), distance(p, q), 1e-12)
 }
 
-// The peers' criterion is the program's, of the same refits, up to where these end.
 func TestEBIC(t *testing.T) {
 	k := kind{Graph: "random", Columns: 5, Rows: 200}
 	_, _, table, err := k.simulate(gaps.Law{Missing: 0.3}, 1)
@@ -54,7 +52,6 @@ func TestEBIC(t *testing.T) {
 	require.GreaterOrEqual(t, compared, 3)
 }
 
-// Of many rows without a gap each method finds the network and the precision.
 func TestMethodsFindTheTruth(t *testing.T) {
 	text, err := Experiment.SettingsOf("smoke")
 	require.NoError(t, err)
@@ -74,7 +71,7 @@ func TestMethodsFindTheTruth(t *testing.T) {
 	}
 }
 
-// stands in for R: a path of the empty network and of one edge.
+// Stands in for R: the empty network and one edge.
 const rscript = `#!/bin/sh
 [ "$1" = -e ] && { echo cglasso 0; exit 0; }
 [ "$4 $5" = '5 0.05' ] || exit 1

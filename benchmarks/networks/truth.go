@@ -11,7 +11,7 @@ import (
 
 const cutOff = 0.2 // share of a column below its bound
 
-// simulate makes a replicate's distribution, its support, nil for all of R^d, and a table.
+// The support is nil for R^d.
 func (k kind) simulate(law gaps.Law, seed uint64) (truth simulate.Gaussian, support *domain.Domain, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if k.Graph == "star" {

@@ -43,8 +43,7 @@ var (
 )
 
 // Weak has partial correlations from 0.08 to 0.35 of both signs, as questionnaires have, beside R's
-// mantar. A replicate of a number of columns and rows is a graph under a law: the first graph and
-// law, the second of both, and so on, beginning again with the first where a list ends.
+// mantar. Replicates go through pairs of graph and law in turn.
 var Weak = harness.Experiment{
 	Name: "weak", Title: "Networks of weak edges, beside mantar", Source: "benchmarks/README.md",
 	Settings: weakConfig, Grid: weakGrid,
@@ -64,8 +63,8 @@ type weakSettings struct {
 	Ours    []string     `json:"ours"`
 }
 
-// weakMethod is a network of this program, or a function of mantar on the covariance of the largest
-// likelihood (two-step EM).
+// weakMethod is this program, or a function of mantar on the covariance of maximum likelihood
+// (two-step EM).
 type weakMethod struct {
 	Name    string          `json:"name"`
 	Mantar  string          `json:"mantar,omitempty"` // neighborhood, glasso or atan; "": this program
@@ -106,7 +105,6 @@ func weakGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// weakKind is a kind of table and a method.
 type weakKind struct {
 	of            string
 	columns, rows int // columns of graphs, else 0
@@ -130,7 +128,6 @@ func (s weakSettings) kinds() (all []weakKind) {
 	return all
 }
 
-// draw makes a replicate's distribution and table.
 func (s weakSettings) draw(ctx context.Context, of string, d, rows, replicate int) (truth simulate.Gaussian, t *data.Table, err error) {
 	seed := uint64(replicate)
 	rng := stream.New(seed, stream.Simulate)
@@ -163,15 +160,10 @@ func (s weakSettings) draw(ctx context.Context, of string, d, rows, replicate in
 	return truth, t, err
 }
 
-// weakTruth is a normal distribution whose partial correlations have sizes uniform in [0.08, 0.35] and
-// signs at random; all smaller by one factor where its precision had an eigenvalue below 0.1.
-//
-//	random       a pair with probability min(3/(d−1), ½)
-//	dense        with min(6/(d−1), ½)
-//	small-world  a ring of the four nearest, up to 9 columns of two, a tenth of its edges moved
-//	             (Watts & Strogatz 1998)
-//	hub          groups of ten columns, the first joined with the others
-//	chain        each column with the next
+// weakTruth has partial correlations uniform in [0.08, 0.35] with random signs, shrunk by one
+// factor where an eigenvalue of P is below 0.1: random, a pair with probability min(3/(d−1), ½);
+// dense, min(6/(d−1), ½); small-world (Watts & Strogatz 1998), a ring of the four nearest, a tenth
+// moved; hub, groups of ten; chain.
 func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	p := mat.NewSymDense(d, nil)
 	join := func(j, k int) {
@@ -193,7 +185,6 @@ func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-// weakPairs joins the pairs of a kind of graph.
 func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) error {
 	switch kind {
 	case "random", "dense":
@@ -236,7 +227,6 @@ func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) error {
 
 var questionnaires = harness.NewRecentCache[string, *data.Table](4)
 
-// questionnaireTable is a table of an R package.
 func questionnaireTable(ctx context.Context, name string) (*data.Table, error) {
 	return questionnaires.Get(name, func() (*data.Table, error) {
 		empty, err := data.NewTable([]string{"a"}, []float64{0, 1}, nil)
@@ -262,11 +252,11 @@ func questionnaireTable(ctx context.Context, name string) (*data.Table, error) {
 	})
 }
 
-// leastEdge of a partial correlation in a real table makes it an edge of the truth.
+// leastEdge is the least partial correlation of an edge of the truth.
 const leastEdge = 0.06
 
-// fittedTruth is the precision of the largest likelihood of a real table, columns standardised,
-// without the pairs whose partial correlation is less than leastEdge.
+// fittedTruth returns maximum likelihood of a real table, columns standardised, without pairs
+// below leastEdge.
 func fittedTruth(ctx context.Context, real *data.Table) (simulate.Gaussian, error) {
 	standard, _ := data.Standardise(real)
 	g, err := emglasso.Saturated(ctx, standard, 200, 1e-4)
@@ -285,7 +275,6 @@ func fittedTruth(ctx context.Context, real *data.Table) (simulate.Gaussian, erro
 	return simulate.Gaussian{Mean: make([]float64, real.D), Precision: p}, nil
 }
 
-// judged estimates a network and compares its partial correlations with the truth's.
 func (m weakMethod) judged(ctx context.Context, truth simulate.Gaussian, t *data.Table) ([]string, error) {
 	start := time.Now()
 	fit := m.program
@@ -300,9 +289,9 @@ func (m weakMethod) judged(ctx context.Context, truth simulate.Gaussian, t *data
 	return append(values, fmt.Sprintf("%.2f", time.Since(start).Seconds())), nil
 }
 
-// weakMeasures are F1, Matthews' correlation coefficient, the false discovery rate (0 without an edge),
-// the true positive rate, the mean absolute error of partial correlations over the true edges and over
-// all pairs, and the number of edges found.
+// weakMeasures returns F1, Matthews' correlation coefficient, false discovery rate (0 without an
+// edge), true positive rate, mean absolute error over the true edges and over all pairs, and the
+// number of edges.
 func weakMeasures(truth, found []float64) (values []string) {
 	var count [2][2]float64 // true, found
 	var edges, pairs float64
@@ -329,7 +318,6 @@ func weakMeasures(truth, found []float64) (values []string) {
 	return append(values, strconv.Itoa(int(tp+fp)))
 }
 
-// program are the partial correlations of this program's network, 0 of a pair without an edge.
 func (m weakMethod) program(ctx context.Context, t *data.Table) ([]float64, error) {
 	var along regpath.Config
 	if m.Network != nil {
@@ -348,8 +336,7 @@ func (m weakMethod) program(ctx context.Context, t *data.Table) ([]float64, erro
 	return found, nil
 }
 
-// mantar are the partial correlations of mantar's network from the correlations of the largest
-// likelihood, which lavaan, that mantar calls, comes to as well.
+// mantar starts from the correlations of maximum likelihood, as by lavaan, which mantar calls.
 func (m weakMethod) mantar(ctx context.Context, t *data.Table) ([]float64, error) {
 	standard, _ := data.Standardise(t)
 	g, err := emglasso.Saturated(ctx, standard, 500, 1e-4)

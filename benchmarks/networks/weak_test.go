@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// By hand: two true edges, of which one is found, and one false.
+// Two true edges, of which one is found, and one false.
 func TestWeakMeasures(t *testing.T) {
 	got := weakMeasures([]float64{0.3, -0.2, 0, 0, 0, 0}, []float64{0.2, 0, 0, 0.1, 0, 0})
 	// 2·1/(2·1+1+1); (1·3 − 1·1)/√(2·2·4·4); 1/2; 1/2; (0.1 + 0.2)/2; (0.1 + 0.2 + 0.1)/6
@@ -20,7 +20,6 @@ func TestWeakMeasures(t *testing.T) {
 	require.Equal(t, []string{"0.00000", "0.00000", "0.00000", "0.00000", "0.30000", "0.15000", "0"}, weakMeasures([]float64{0.3, 0}, []float64{0, 0}))
 }
 
-// Sizes and signs are as weakTruth says, and the precision is positive definite.
 func TestWeakTruths(t *testing.T) {
 	for kind, edges := range map[string]int{"random": 0, "dense": 0, "small-world": 0, "hub": 18, "chain": 19} {
 		truth, err := weakTruth(kind, 20, stream.New(1))
@@ -52,7 +51,6 @@ func TestWeakTruths(t *testing.T) {
 	require.EqualError(t, err, `there is no graph "ring"`)
 }
 
-// The program's cell of the smallest size, and a method that is not there.
 func TestWeak(t *testing.T) {
 	text, err := Weak.SettingsOf("smoke")
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package neural fits neural energies and score networks to tables with missing cells from densities
-// with a known score s, and measures E‖s_θ − s‖² on fresh complete draws at each epoch.
+// Package neural fits neural energies and score networks to tables with missing cells and measures
+// E‖s_θ − s‖² on fresh draws at each epoch.
 package neural
 
 import (
@@ -34,25 +34,22 @@ var atRandom []byte
 //go:embed curve.json
 var curve []byte
 
-// Experiment hides cells completely at random.
 var Experiment = harness.Experiment{
 	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// AtRandom hides cells at random (MAR).
 var AtRandom = harness.Experiment{
 	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/README.md",
 	Settings: atRandom, Grid: grid,
 }
 
-// Curve has a curve in ten columns as density.
+// Curve has a curve in ten columns.
 var Curve = harness.Experiment{
 	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/README.md",
 	Settings: curve, Grid: grid,
 }
 
-// settings of one size in the JSON files.
 type settings struct {
 	Replicates int             `json:"replicates"`
 	Densities  []density       `json:"densities"`
@@ -66,14 +63,12 @@ type settings struct {
 	Ours       []string        `json:"ours"`
 }
 
-// density is a truth with its missingness mechanism and number of epochs.
 type density struct {
 	Name   string  `json:"name"` // moons, ring, curve or modes
 	Epochs int     `json:"epochs"`
 	Slope  float64 `json:"slope"` // gaps.Law.Slope; 0: MCAR
 }
 
-// method is a model with its estimator.
 type method struct {
 	Name   string `json:"name"`
 	Model  string `json:"model"`  // energy or score-network
@@ -84,8 +79,8 @@ type method struct {
 	Average float64            `json:"average"`  // descent.Config.Average
 }
 
-// grid's value columns: score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence
-// over epochs, kept the Fisher divergence of the returned model.
+// score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence over epochs, kept
+// that of the returned model.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	var s settings
 	if err := harness.Decode(text, &s); err != nil {
@@ -122,7 +117,7 @@ func (d density) truth(seed uint64) (simulate.Mixture, error) {
 	return simulate.Mixture{}, fmt.Errorf("there is no density %q; choose moons, ring, curve or modes", d.Name)
 }
 
-// table returns the table of a replicate, common to all methods.
+// Common to all methods.
 func (s settings) table(d density, of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
 	t, err := of.Sample(s.Rows, stream.New(seed, stream.Simulate))
 	switch {
@@ -134,7 +129,6 @@ func (s settings) table(d density, of simulate.Mixture, seed uint64, complete bo
 	return data.HideMCAR(t, s.Missing, stream.New(seed, stream.Hide))
 }
 
-// run computes one cell.
 func (s settings) run(ctx context.Context, d density, how method, seed uint64) ([]string, error) {
 	of, err := d.truth(seed)
 	if err != nil {
@@ -188,7 +182,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	}, nil
 }
 
-// scoreSize returns E‖s‖² over the sample, the Fisher divergence of a score of 0.
+// scoreSize returns E‖s‖², the Fisher divergence of a score of 0.
 func scoreSize(truth model.Model, sample []float64) (float64, error) {
 	n := len(sample) / truth.Dim()
 	p, err := graph.Build(func(b *graph.Builder) {

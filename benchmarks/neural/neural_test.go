@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A normal of standard deviation ½ in two dimensions has E‖s‖² = 2/¼.
+// Standard deviation ½ in two dimensions: 2/¼.
 func TestScoreSize(t *testing.T) {
 	of := simulate.Mixture{Weights: []float64{1}, Means: [][]float64{{1, -1}}, Deviations: [][]float64{{0.5, 0.5}}}
 	m, err := model.NewMixture(of)

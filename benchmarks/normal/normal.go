@@ -1,7 +1,6 @@
-// Package normal holds the paper's parameter estimation (section "Truncated Gaussian Model", appendix
-// "Normal Distribution estimation"): a 10-dimensional normal, with or without truncation of its first
-// three columns below their 10 % quantiles. Adam starts at the standard normal; each epoch is compared
-// with the truth.
+// Package normal holds the paper's parameter estimation (section "Truncated Gaussian Model",
+// appendix "Normal Distribution estimation"): a 10-dimensional normal, with or without truncation
+// of its first three columns below their 10 % quantiles.
 package normal
 
 import (
@@ -43,7 +42,6 @@ var Untruncated = harness.Experiment{
 	Settings: untruncated, Grid: grid,
 }
 
-// settings of one size in the JSON files.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Columns    int               `json:"columns"`
@@ -60,7 +58,6 @@ type settings struct {
 	Ours       []string          `json:"ours"`
 }
 
-// weighted is a form of g with its name in the results.
 type weighted struct {
 	Name   string        `json:"name"`
 	Weight domain.Weight `json:"weight"`

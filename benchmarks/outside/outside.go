@@ -24,7 +24,6 @@ type Program struct {
 	version     func() (string, error)
 }
 
-// R returns an R script that needs packages.
 func R(name string, script []byte, packages ...string) *Program {
 	var text []string
 	for _, p := range packages {
@@ -33,7 +32,6 @@ func R(name string, script []byte, packages ...string) *Program {
 	return newProgram("Rscript", name, script, "R with "+strings.Join(packages, ", "), "-e", strings.Join(append(text, `cat("R", as.character(getRversion()))`), "; "))
 }
 
-// Python returns a Python 3 script that needs modules.
 func Python(name string, script []byte, modules ...string) *Program {
 	text := "import platform, " + strings.Join(modules, ", ") + "\n"
 	for _, m := range modules {
@@ -52,16 +50,12 @@ func newProgram(interpreter, name string, script []byte, needs string, probe ...
 	})}
 }
 
-// Version returns the versions of the packages and the language. It fails with cells.ErrAbsent if one
-// is not installed.
+// Version fails with cells.ErrAbsent if a package or the language is not installed.
 func (p *Program) Version() (string, error) { return p.version() }
 
-// Run runs the script in one thread:
-//
-//	INTERPRETER SCRIPT table.csv out.csv arguments…
-//
-// It returns the numbers of out.csv by line ("NA" is NaN) and the script's output. It fails like
-// Version, and if the script fails; the error ends with the last three lines on stderr.
+// Run runs INTERPRETER SCRIPT table.csv out.csv arguments… in one thread and returns the numbers of
+// out.csv by line ("NA" is NaN) and the output. It fails like Version, or with the last three lines
+// on stderr.
 func (p *Program) Run(ctx context.Context, t *data.Table, arguments ...string) (numbers [][]float64, printed string, err error) {
 	if _, err := p.Version(); err != nil {
 		return nil, "", err

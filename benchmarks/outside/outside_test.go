@@ -12,7 +12,7 @@ import (
 	"missingscore/data"
 )
 
-// interpreter replaces Python: it prints a version and writes the script twice.
+// Stands in for Python.
 const interpreter = `#!/bin/sh
 [ "$1" = -c ] && { echo 'numpy 1.2 python 3.4'; exit 0; }
 [ "$4" = broken ] && { echo 'no such method' >&2; exit 1; }

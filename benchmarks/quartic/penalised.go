@@ -22,7 +22,7 @@ import (
 //go:embed penalised.json
 var penalisedSettings []byte
 
-// Penalised compares regularisation of the quartic model. It is not in the paper.
+// Penalised compares regularisation; it is not in the paper.
 var Penalised = harness.Experiment{
 	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: "benchmarks/README.md",
 	Settings: penalisedSettings, Grid: penalisedGrid,
@@ -37,7 +37,6 @@ type penalisedSetting struct {
 	LeftOut    []string       `json:"left_out"`   // "METHOD, TREATMENT" pairs that are not run
 }
 
-// descent returns the descent settings of a treatment. It fails for an unknown name.
 func (s penalisedSetting) descent(treatment string) (descent.Config, error) {
 	c := descent.Passes(s.Epochs, s.Rate)
 	switch treatment {
@@ -92,7 +91,6 @@ func penalisedGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// treat computes one cell.
 func (s penalisedSetting) treat(ctx context.Context, c engine.Config, treatment string, drawn *sample, seed uint64) ([]string, error) {
 	table := drawn.table
 	var err error

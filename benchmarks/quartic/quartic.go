@@ -1,6 +1,5 @@
-// Package quartic holds the paper's experiment "Non-Gaussian Model": coefficients θ of
-// log q = Σ θ_ij x_i² x_j² for varying numbers of columns and rows and missing probabilities. Rows are
-// the last draws of Hamiltonian Monte Carlo chains, one chain for each row.
+// Package quartic holds the paper's experiment "Non-Gaussian Model": coefficients θ of log q = Σ
+// θ_ij x_i² x_j². Each row is the last draw of a Hamiltonian Monte Carlo chain.
 package quartic
 
 import (
@@ -34,35 +33,32 @@ var (
 	practice []byte
 )
 
-// Dim varies the number of columns.
 var Dim = harness.Experiment{
 	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
 	Settings: dim, Grid: grid,
 }
 
-// Rows varies the sample size.
 var Rows = harness.Experiment{
 	Name: "ica-n", Title: "Non-Gaussian model: number of rows",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
 	Settings: rows, Grid: grid,
 }
 
-// Missing varies the missing probability.
 var Missing = harness.Experiment{
 	Name: "ica-missing", Title: "Non-Gaussian model: missing probability",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
 	Settings: missing, Grid: grid,
 }
 
-// Practice varies draws, imputer steps and the mask as input, which the paper chose without a figure.
+// Practice varies choices that the paper made without a figure.
 var Practice = harness.Experiment{
 	Name: "practice", Title: "Non-Gaussian model: choices in practice",
 	Source:   "sections “Gradient First Approach” and “Variational Approximation”, appendix “Variational Modelling Details”",
 	Settings: practice, Grid: grid,
 }
 
-// settings of one size in the JSON files. One list has several values: the varied setting.
+// One list has several values: the varied setting.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Columns    []int             `json:"columns"`
@@ -116,7 +112,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// sample is the truth and data of a replicate, common to all methods.
+// Common to all methods.
 type sample struct {
 	truth *model.Quartic
 	table *data.Table

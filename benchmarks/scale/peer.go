@@ -22,17 +22,16 @@ var huge []byte
 //go:embed scikit.py
 var scikit []byte
 
-// peers are rivals in other languages. The arguments of a script are the number of λ, smallest over
-// largest λ, the edge threshold, its tolerances, and the tolerances of the limit. It writes a line
-// (seconds, megabytes, number of networks) and a line (network, column, column) for each edge, all from
-// 0. With a limit it prints the largest difference of a partial correlation from the limit.
+// Arguments: the number of λ, smallest over largest λ, the edge threshold, tolerances, and those of
+// the limit. Output: a line (seconds, megabytes, number of networks), a line (network, column,
+// column) per edge, from 0, and with a limit the largest difference of a partial correlation from
+// it.
 var peers = map[string]*outside.Program{
 	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
 	"huge":         outside.R("huge.R", huge, "huge"),
 	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
 }
 
-// peer runs the path of another program.
 func (s settings) peer(ctx context.Context, m method, t *data.Table) (o outcome, err error) {
 	arguments := []string{strconv.Itoa(s.Lambdas)}
 	for _, v := range slices.Concat([]float64{1 / s.Ratio, threshold}, m.Stop, m.Limit) {

@@ -1,5 +1,4 @@
-// Package scale measures seconds, memory and accuracy of paths of networks for growing tables, for this
-// program and rivals.
+// Package scale measures seconds, memory and accuracy of paths for growing tables.
 package scale
 
 import (
@@ -39,7 +38,6 @@ var Experiment = harness.Experiment{
 	Settings: config, Grid: grid,
 }
 
-// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
 	Lambdas    int      `json:"lambdas"` // for each path
@@ -49,7 +47,6 @@ type settings struct {
 	Ours       []string `json:"ours"`
 }
 
-// size of a table.
 type size struct {
 	Columns    int      `json:"columns"`
 	Rows       int      `json:"rows"`
@@ -93,9 +90,9 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, nil
 }
 
-// grid's value columns: best_f1 is the highest F1 of a network of the path, points the λ that the program
-// reached, edges the size of the last network, away the largest difference of a partial correlation
-// from the limit, seconds the time of the path alone, megabytes the growth of the resident set.
+// best_f1 is the highest F1 along the path, points the λ that were reached, edges the size of the
+// last network, away the largest difference of a partial correlation from the limit, megabytes the
+// growth of the resident set.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
@@ -127,7 +124,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// threshold of an edge for all methods, columns standardised: the program's default.
+// threshold is the program's default, columns standardised.
 const threshold = 0.002
 
 type outcome struct {
@@ -137,7 +134,7 @@ type outcome struct {
 	away      string // distance from the limit, or unknown
 }
 
-// run computes one cell without the column processors.
+// Without the column processors.
 func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]string, error) {
 	truth, t, err := z.simulate(seed)
 	if err != nil {
@@ -165,7 +162,6 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 	return o.judge(network.Threshold(truth.Precision, 1e-12))
 }
 
-// simulate draws a random network and a table with cells missing completely at random.
 func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = graphs.Random(z.Columns, rng); err != nil {
@@ -180,7 +176,6 @@ func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err
 	return truth, t, err
 }
 
-// own runs the path of this program.
 func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
 	o.away = unknown
 	watch := watchMemory()
@@ -204,7 +199,7 @@ func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64)
 	return o, nil
 }
 
-// points runs a path with tolerance m.Stop.
+// With tolerance m.Stop.
 func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
 	along := m.Path
 	along.Whole = along.PathOnly // the AUC needs the whole path
@@ -223,7 +218,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 	return r.Network.Points, nil
 }
 
-// distance returns the largest difference of a partial correlation between two paths of d columns.
+// distance returns the largest difference of a partial correlation.
 func distance(d int, one, other []regpath.Point) string {
 	most := 0.0
 	for i := range min(len(one), len(other)) {
@@ -236,7 +231,6 @@ func distance(d int, one, other []regpath.Point) string {
 	return strconv.FormatFloat(most, 'g', 3, 64)
 }
 
-// judge compares a path with the truth.
 func (o outcome) judge(truth network.Adjacency) ([]string, error) {
 	var rates []network.Rate
 	best := 0.0
@@ -256,11 +250,11 @@ func (o outcome) judge(truth network.Adjacency) ([]string, error) {
 		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
 }
 
-// watch holds the resident megabytes at its start; −1: unknown.
+// watch holds the resident megabytes at the start; −1: unknown.
 type watch struct{ before float64 }
 
-// watchMemory frees unused memory and, on Linux, resets the peak of the resident set
-// (proc_pid_clear_refs(5)). Concurrent cells count too, so run one cell at a time.
+// On Linux it resets the peak of the resident set (proc_pid_clear_refs(5)). Concurrent cells count
+// too.
 func watchMemory() watch {
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
@@ -269,7 +263,7 @@ func watchMemory() watch {
 	return watch{before: resident("VmRSS")}
 }
 
-// megabytes returns the growth of the peak resident set since watchMemory; "-" if the system does not report it.
+// megabytes returns "-" if the system does not report it.
 func (w watch) megabytes() string {
 	most := resident("VmHWM")
 	if w.before < 0 || most < 0 {

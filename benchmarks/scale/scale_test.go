@@ -25,7 +25,7 @@ func smoke(t *testing.T) (settings, json.RawMessage) {
 	return s, text
 }
 
-// By hand: an empty network, one true edge, and both true edges with a false edge.
+// An empty network, one true edge, and both with a false edge.
 func TestJudging(t *testing.T) {
 	of := func(edges ...bool) network.Adjacency { return network.Adjacency{D: 4, Edge: edges} }
 	truth := of(true, true, false, false, false, false)
@@ -36,7 +36,6 @@ func TestJudging(t *testing.T) {
 	require.Equal(t, []string{strconv.FormatFloat(0.25*0.75+0.75, 'f', 5, 64), "0.80000", "3", "3", "0.01", "1.25", "7"}, values)
 }
 
-// With many rows the path of each method has a network close to the truth.
 func TestMethodsFindTheTruth(t *testing.T) {
 	s, _ := smoke(t)
 	s.Lambdas = 20
@@ -57,13 +56,13 @@ func TestMethodsFindTheTruth(t *testing.T) {
 	}
 }
 
-// By hand: partial correlations ¼ and −½.
+// Partial correlations ¼ and −½.
 func TestDistanceByHand(t *testing.T) {
 	of := func(p float64) regpath.Point { return regpath.Point{Packed: []float64{4, p, 1}} }
 	require.Equal(t, "0.75", distance(2, []regpath.Point{of(0), of(-0.5)}, []regpath.Point{of(0), of(1)}))
 }
 
-// rscript replaces R: 0.5 seconds, 30 megabytes, two networks, the second with one edge.
+// Stands in for R: 0.5 seconds, 30 megabytes, two networks, the second with one edge.
 const rscript = `#!/bin/sh
 [ "$1" = -e ] && { echo huge 0; exit 0; }
 [ "$4 $5 $6" = '5 0.1 0.002' ] || exit 1

@@ -19,10 +19,10 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// checkTolerance bounds the largest difference of gradients, relative to the largest element, in float64.
+// checkTolerance is the largest difference of gradients, relative to the largest element, in
+// float64.
 const checkTolerance = 1e-10
 
-// peerSetting is a setting with its table, as the peer reads it.
 type peerSetting struct {
 	Setting
 	X       []float64 `json:"x"` // 0 for missing cells
@@ -32,20 +32,19 @@ type peerSetting struct {
 	Chunk   int       `json:"chunk"`
 }
 
-// forPeer returns the first variant of a setting, with the λ in the middle of the path.
+// forPeer returns the first variant, with the λ in the middle of the path.
 func forPeer(s Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
 	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
 }
 
-// String names the variant.
 func (q peerSetting) String() string { return fmt.Sprintf("%s in chunks of %d", q.Score, q.Chunk) }
 
-// mostClosedForm bounds the size of the peer's arrays of one matrix for each row (128 MB).
+// mostClosedForm is the size of the peer's arrays of one matrix per row (128 MB).
 const mostClosedForm = 1 << 24
 
-// variants returns the peer's implementations for a setting: how it computes the score, and rows in a chunk.
+// variants differ in how the peer computes the score, and in rows per chunk.
 func (q peerSetting) variants() (all []peerSetting, err error) {
 	e, err := estimator.ByName(q.Method)
 	if err != nil {
@@ -67,7 +66,6 @@ func wholeBatch(t *data.Table) *data.Batch {
 	return b
 }
 
-// point holds the parameters and noise at which gradients are compared.
 type point struct {
 	Matrix       []float64   `json:"matrix"` // P, or its factor with a logarithmic diagonal
 	Mean         []float64   `json:"mu"`
@@ -76,15 +74,14 @@ type point struct {
 	Noise        []float64   `json:"noise"`
 }
 
-// gradients of a loss (Matrix, Mean) and an imputer step.
+// Of a loss (Matrix, Mean) and an imputer step.
 type gradients struct {
 	Matrix  []float64   `json:"matrix"`
 	Mean    []float64   `json:"mu"`
 	Imputer [][]float64 `json:"imputer"`
 }
 
-// check compares the peer's gradients with ours and prints a line for each variant. It fails above
-// checkTolerance.
+// It fails above checkTolerance.
 func check(w io.Writer, peer *side, settings []Setting) error {
 	worst := 0.0
 	for _, s := range settings {
@@ -137,7 +134,6 @@ func difference(a, b []float64) float64 {
 	return worst / size
 }
 
-// ourGradients draws a point and returns our gradients there.
 func ourGradients(s Setting, b *data.Batch) (at point, g gradients, err error) {
 	rng := stream.New(1, stream.Initial)
 	normals := func(n int, sd float64) []float64 {
@@ -196,13 +192,11 @@ func ourGradients(s Setting, b *data.Batch) (at point, g gradients, err error) {
 	return at, g, nil
 }
 
-// proposal is the normal distribution of the missing cells of each row.
 type proposal struct {
 	mean  []float64
 	logSD float64
 }
 
-// imputerGradients returns the gradients of the imputer's loss, and the imputer's proposal.
 func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
 	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical, nil, b.Size)
 	if err != nil {
@@ -225,7 +219,6 @@ func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float6
 	return proposal{forward.Output(losses.OutputMean), 0.2}, g, err
 }
 
-// lossAt evaluates the loss on draws from the proposal.
 func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
 	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical, b.Size, s.Draws)
 	if err != nil {
@@ -245,7 +238,7 @@ func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, nois
 	return p, p.Run()
 }
 
-// unpacked returns a symmetric or a lower triangular matrix, (d, d) row-major.
+// unpacked returns a symmetric or lower triangular matrix, (d, d) row-major.
 func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	m := make([]float64, d*d)
 	for j := range d {
@@ -259,8 +252,8 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	return m
 }
 
-// penalties returns λ · d for each iteration of a default path: 200 iterations at the largest λ, then 10
-// at each of 100 λ down to 1/200 of it.
+// penalties returns λ · d of a default path: 200 iterations at the largest λ, then 10 at each of
+// 100 λ.
 func penalties(t *data.Table) (all []float64) {
 	top := float64(t.D) * regpath.LambdaMax(t, nil, domain.Weight{})
 	all = slices.Repeat([]float64{top}, 200)

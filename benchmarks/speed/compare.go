@@ -14,7 +14,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// spread holds the median, minimum and maximum of numbers.
 type spread struct{ median, low, high float64 }
 
 func spreadOf(x []float64) spread {
@@ -22,20 +21,19 @@ func spreadOf(x []float64) spread {
 	return spread{(s[(n-1)/2] + s[n/2]) / 2, s[0], s[n-1]}
 }
 
-// contest times both sides in turns, so that changes of the machine's speed affect both.
+// Sides take turns, so that the machine's speed affects both.
 type contest struct {
 	ours, peer *side
 	rounds     int
 	block      float64 // seconds
 }
 
-// outcome holds seconds per iteration and the ratio ours/peer of each round.
+// outcome is seconds per iteration and ours/peer of each round.
 type outcome struct {
 	ours, peer, ratio spread
 	variant           string // the peer's fastest variant
 }
 
-// iterations times parameter iterations.
 func (c contest) iterations(ctx context.Context, s Setting) (o outcome, err error) {
 	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
@@ -56,7 +54,6 @@ func (c contest) iterations(ctx context.Context, s Setting) (o outcome, err erro
 	return o, err
 }
 
-// alternate measures both in turns.
 func alternate(ctx context.Context, rounds int, ours, theirs func() (timed, error)) (o outcome, err error) {
 	var x, y, ratio []float64
 	for range rounds {
@@ -76,10 +73,9 @@ func alternate(ctx context.Context, rounds int, ours, theirs func() (timed, erro
 	return outcome{ours: spreadOf(x), peer: spreadOf(y), ratio: spreadOf(ratio)}, nil
 }
 
-// trials is the number of blocks for each variant of the peer; the fastest counts.
+// trials is the number of blocks per variant of the peer; the fastest counts.
 const trials = 3
 
-// fastest returns the peer's fastest variant.
 func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 	variants, err := q.variants()
 	if err != nil {
@@ -102,7 +98,7 @@ func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 	return best, nil
 }
 
-// settings returns the grid without methods that need a normal model for quartic.
+// Without methods that need a normal model for quartic.
 func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []Setting) {
 	for _, e := range experiments {
 		for _, d := range ds {
@@ -132,7 +128,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
 func (s spread) fields() []string { return []string{number(s.median), number(s.low), number(s.high)} }
 
-// compare measures the settings without a line in the file path and prints all results.
+// Settings without a line in the file path.
 func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Setting, failed func(key []string, err error)) error {
 	if len(all) == 0 {
 		return errors.New("nothing to measure: exact needs --experiments normal or star")
@@ -160,7 +156,6 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Se
 	return nil
 }
 
-// dtypes parses number types. It fails on an unknown one.
 func dtypes(names []string) (out []graph.DType, err error) {
 	for _, f := range names {
 		var t graph.DType

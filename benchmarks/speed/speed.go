@@ -1,6 +1,5 @@
-// Package speed times parameter iterations: one parameter step, after ten imputer steps if the method has
-// an imputer. bench times this program; speed compares it with the same algorithm in PyTorch, each side
-// a process on one core.
+// Package speed times parameter iterations: bench this program, speed against PyTorch, each side on
+// one core.
 package speed
 
 import (
@@ -22,10 +21,9 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// peerMethods lists the methods of peer_torch.py.
+// In peer_torch.py.
 var peerMethods = []string{"var", "variw", "iw", "exact", "em", "zeroed", "full"}
 
-// options holds the flags of speed.
 type options struct {
 	serve, check                          bool
 	experiments, methods, dtypes, pythons []string
@@ -35,7 +33,6 @@ type options struct {
 	out                                   string
 }
 
-// Command returns speed, the comparison with PyTorch.
 func Command() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -98,7 +95,6 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	return c.compare(ctx, w, o.out, settings(o.experiments, o.methods, o.d, types), failed)
 }
 
-// checked returns small settings of each experiment and method of the peer.
 func checked() []Setting {
 	all := settings(Experiments, peerMethods, []int{7}, []graph.DType{graph.Float64})
 	for i := range all {
@@ -110,11 +106,9 @@ func checked() []Setting {
 //go:embed peer_torch.py
 var peerScript string
 
-// errNoPeer is the error if no Python has PyTorch.
 var errNoPeer = errors.New("no PyTorch found")
 
-// side is one of the two processes. It prints its name, then answers each line of JSON with another;
-// peer_torch.py describes the protocol.
+// It prints its name, then answers lines of JSON; see peer_torch.py.
 type side struct {
 	name string
 	cmd  *exec.Cmd
@@ -123,10 +117,9 @@ type side struct {
 	hear *json.Decoder
 }
 
-// oneThread limits a side to one core.
 var oneThread = []string{"GOMAXPROCS=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"}
 
-// keepMemory makes glibc keep freed pages; without it PyTorch is up to 1.5 times slower.
+// glibc keeps freed pages; without it PyTorch is up to 1.5 times slower.
 var keepMemory = []string{"MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=4294967296", "MALLOC_TOP_PAD_=268435456"}
 
 func launch(env []string, program string, args ...string) (*side, error) {
@@ -154,7 +147,6 @@ func launch(env []string, program string, args ...string) (*side, error) {
 	return s, nil
 }
 
-// launchOurs starts this program as a server.
 func launchOurs() (*side, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -163,7 +155,7 @@ func launchOurs() (*side, error) {
 	return launch(nil, self, "speed", "--serve")
 }
 
-// launchPeer starts the peer with the first Python that has PyTorch. It fails with errNoPeer.
+// launchPeer returns the first Python that has PyTorch; else errNoPeer.
 func launchPeer(pythons []string) (*side, error) {
 	for _, python := range pythons {
 		if exec.Command(python, "-c", "import torch").Run() == nil {
@@ -173,7 +165,7 @@ func launchPeer(pythons []string) (*side, error) {
 	return nil, fmt.Errorf("%w by %s: install python3-torch or choose a Python with --python", errNoPeer, strings.Join(pythons, " or "))
 }
 
-// question sends {what: value} and decodes the answer.
+// question sends {what: value}.
 func (s *side) question(what string, value, answer any) error {
 	if err := s.ask.Encode(map[string]any{what: value}); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -197,7 +189,6 @@ func (s *side) start(setting any) error {
 	return s.question("start", setting, &nothing)
 }
 
-// warm starts a setting and runs it for some seconds.
 func (s *side) warm(setting any, seconds float64) error {
 	if err := s.start(setting); err != nil {
 		return err
@@ -218,14 +209,12 @@ func (s *side) time(seconds float64) (t timed, err error) {
 	return t, err
 }
 
-// close kills the process.
 func (s *side) close() {
 	s.in.Close()
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 }
 
-// serve answers questions until in ends.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	blas, err := graph.BLAS()
 	if err != nil {

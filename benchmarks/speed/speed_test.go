@@ -25,7 +25,7 @@ func TestSpread(t *testing.T) {
 	require.Equal(t, spread{4, 1, 9}, spreadOf([]float64{5, 9, 3, 1}))
 }
 
-// The ratio is the median of the ratios 1/2, 4/1, 3/3 of the rounds.
+// The median of 1/2, 4/1, 3/3.
 func TestAlternateTakesTurns(t *testing.T) {
 	var order string
 	play := func(name string, values ...float64) func() (timed, error) {
@@ -111,7 +111,6 @@ func TestWithoutAPeer(t *testing.T) {
 	require.ErrorIs(t, err, errNoPeer)
 }
 
-// peer starts PyTorch's side, or skips the test without PyTorch.
 func peer(t *testing.T) *side {
 	p, err := launchPeer([]string{"python3", "/usr/bin/python3"})
 	if errors.Is(err, errNoPeer) {
@@ -126,7 +125,7 @@ func TestPeersGradientsAreOurs(t *testing.T) {
 	require.NoError(t, check(io.Discard, peer(t), checked()))
 }
 
-// Zeroed has no noise, so both sides have equal parameters after a path.
+// Zeroed has no noise, so both sides have equal parameters.
 func TestPeersPathIsOurs(t *testing.T) {
 	p := peer(t)
 	s := Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
@@ -156,7 +155,7 @@ func TestPeerReportsErrors(t *testing.T) {
 	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")
 }
 
-// fit runs a whole L1 path with the defaults and without a choice of λ.
+// Without a choice of λ.
 func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult, error) {
 	r, err := harness.Estimate(ctx, t, trainers.Spec{
 		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},

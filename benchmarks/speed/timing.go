@@ -23,10 +23,8 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Experiments lists the models that can be timed; the help of bench describes them.
 var Experiments = []string{"normal", "quartic", "star"}
 
-// Setting holds the sizes of a parameter iteration.
 type Setting struct {
 	Experiment string      `json:"experiment"`
 	Method     string      `json:"method"`
@@ -38,8 +36,8 @@ type Setting struct {
 	Seed       uint64      `json:"seed"`
 }
 
-// Table simulates N normal rows, for the quartic model too. Cells are missing unless the method needs
-// complete rows.
+// Table simulates N normal rows, for the quartic model too; cells are missing unless the method
+// needs complete rows.
 func (s Setting) Table() (*data.Table, error) {
 	rng := stream.New(s.Seed, stream.Simulate)
 	draw, missing := simulate.Star, 0.5
@@ -61,8 +59,7 @@ func (s Setting) Table() (*data.Table, error) {
 	return data.HideMCAR(t, missing, rng)
 }
 
-// Stepper returns a function that runs one parameter iteration on Table with one worker. In steady state
-// it does not allocate if matrix products do not.
+// Stepper makes one parameter iteration with one worker.
 func (s Setting) Stepper() (step func() error, err error) {
 	t, err := s.Table()
 	if err != nil {
@@ -83,7 +80,6 @@ func (s Setting) Stepper() (step func() error, err error) {
 	return byAdam(p, c)
 }
 
-// byAdam returns Adam steps on all rows.
 func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	e, err := engine.New(p, c)
 	if err != nil {
@@ -101,7 +97,7 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	}, nil
 }
 
-// proximal returns steps at the λ in the middle of a path.
+// proximal makes steps at the λ in the middle of a path.
 func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
 	r, err := regpath.New(p, c, regpath.Config{Schedule: regpath.Fixed}, &regpath.State{})
 	if err != nil {
@@ -111,8 +107,7 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	return func() error { return at(context.Background()) }, nil
 }
 
-// Time repeats step for some seconds, at least least times, and returns the seconds of a step and the number
-// of steps.
+// Time repeats step for some seconds, at least least times: seconds of a step, and number of steps.
 func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {
 	start := time.Now()
 	for ; n < least || time.Since(start).Seconds() < seconds; n++ {
@@ -126,7 +121,6 @@ func Time(ctx context.Context, step func() error, least int, seconds float64) (e
 	return time.Since(start).Seconds() / float64(n), n, nil
 }
 
-// benchmark holds the flags of bench.
 type benchmark struct {
 	setting Setting
 	methods []string
@@ -136,7 +130,6 @@ type benchmark struct {
 
 const warmUp, leastTimed = 3, 5 // iterations
 
-// BenchCommand returns bench, which times iterations of this program.
 func BenchCommand() *cobra.Command {
 	var f benchmark
 	cmd := &cobra.Command{

@@ -103,7 +103,7 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth simul
 	return append(values, "0", "-"), err
 }
 
-// scoreMatching runs a path of score matching. A path that diverges has no AUC.
+// A path that diverges has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, diverged bool, err error) {
 	found, err := s.path(ctx, t, c, table, support, seed)
 	if diverged = trainers.Diverged(err); err != nil && !diverged {
@@ -136,7 +136,7 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	return harness.Estimate(ctx, table, spec, trainers.Run{})
 }
 
-// recovery returns the AUC of a path of networks and the numbers of edges of its first and last network.
+// recovery returns AUC, and edges of the first and last network.
 func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
@@ -152,7 +152,7 @@ func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, err
 	}, nil
 }
 
-// Reference methods. They ignore the support, so they do not depend on the treatment.
+// Reference methods ignore the support.
 const (
 	byMarginal    = "marginal" // ranks pairs by correlations
 	byPartial     = "partial"  // ranks pairs by partial correlations
@@ -175,7 +175,7 @@ func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]netw
 	return ratesBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
 }
 
-// correlations returns the correlation of each pair of columns over their common rows.
+// correlations are over common rows.
 func correlations(t *data.Table) *mat.SymDense {
 	c := mat.NewSymDense(t.D, nil)
 	for j := range t.D {
@@ -192,7 +192,7 @@ func correlations(t *data.Table) *mat.SymDense {
 	return c
 }
 
-// partialCorrelations returns −P_jk/√|P_jj P_kk|. P may be indefinite.
+// partialCorrelations returns −P_jk/√|P_jj P_kk|; P may be indefinite.
 func partialCorrelations(p mat.Symmetric) *mat.SymDense {
 	d := p.SymmetricDim()
 	out := mat.NewSymDense(d, nil)

@@ -57,7 +57,7 @@ var Dense = harness.Experiment{
 	Settings: denseMissing, Grid: grid,
 }
 
-// Colliders has a network on which ranking pairs by correlations fails.
+// Colliders has a network on which ranking by correlations fails.
 var Colliders = harness.Experiment{
 	Name: "collider-missing", Title: "Colliders and a star, truncated: missing probability",
 	Source:   "ours: ranking by correlations finds the edges of the paper's stars, but not these",
@@ -83,7 +83,7 @@ var ROC = harness.Experiment{
 	Settings: starROC, Grid: grid,
 }
 
-// settings of one size in the JSON files. One list has several values: the varied setting.
+// One list has several values: the varied setting.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Graph      string            `json:"graph"` // star, dense or collider
@@ -132,7 +132,6 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, nil
 }
 
-// peer is EM with the graphical lasso.
 const peer = "glasso"
 
 type setting struct {
@@ -152,7 +151,6 @@ func (s settings) truth(d, centres int, rng *rand.Rand) (simulate.Gaussian, erro
 	return graphs.Colliders(d)
 }
 
-// simulate draws the network, the half-space and the complete rows of a replicate.
 func (s settings) simulate(at setting, seed uint64) (truth simulate.Gaussian, support *domain.Domain, table *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = s.truth(at.columns, at.centres, rng); err != nil {

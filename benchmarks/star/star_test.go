@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smoke returns the small settings of star-roc with changes.
 func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 	var sizes map[string]map[string]any
 	require.NoError(t, json.Unmarshal(starROC, &sizes))
@@ -19,7 +18,7 @@ func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 	return text
 }
 
-// A learning rate of 1e300 diverges.
+// A learning rate of 1e300.
 func TestDivergedPathHasNoNumbers(t *testing.T) {
 	for _, path := range []map[string]any{{"schedule": "fixed", "rate": 1e300}, {"schedule": "fixed", "rate": 1e300, "lambdas": 5}} {
 		g, err := grid(smoke(t, map[string]any{"fit": map[string]any{}, "path": path, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)

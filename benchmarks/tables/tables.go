@@ -1,7 +1,7 @@
-// Package tables holds the paper's experiments on real tables, sp100 and yeast (sections "S&P 100" and
-// "Yeast Data", appendix "Real World Data"). The truth is the network of the complete table by ordinary
-// score matching at five densities. Cells are hidden completely at random, and the result is the mean
-// AUC of each method's L1 path against the five truths.
+// Package tables holds the paper's experiments on real tables, sp100 and yeast (sections "S&P 100"
+// and "Yeast Data", appendix "Real World Data"). The truth is the network of the complete table by
+// ordinary score matching at five densities. Cells are hidden completely at random, and the result
+// is the mean AUC of each method's L1 path against the five truths.
 //
 // The list "ours" of the settings names choices that the paper does not state:
 //
@@ -12,8 +12,6 @@
 //   - The edge threshold is chosen for each path (Threshold), common to all, or taken from the
 //     complete table.
 //   - "glasso", EM with the graphical lasso, has its own λ (emglasso.Path).
-//
-// Replicates are masks of one table: intervals do not extend to other stocks or years.
 package tables
 
 import (
@@ -61,7 +59,6 @@ var Yeast = harness.Experiment{
 	Settings: yeastSettings, Grid: grid,
 }
 
-// settings of one size in a config.json.
 type settings struct {
 	Replicates int       `json:"replicates"` // masks for each missing probability
 	Seed       uint64    `json:"seed"`
@@ -110,10 +107,9 @@ const (
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// grid has a cell for each table, missing probability, replicate and method. All methods see the same
-// masks, and masks are nested over missing probabilities unless one was redrawn. Value columns auc,
-// auc_common and auc_full are mean AUCs over the truths with the path's own threshold, the common
-// threshold, and the threshold of the complete table; auc_DENSITY is the AUC against one truth.
+// grid: all methods see the same masks, nested over missing probabilities. auc, auc_common and
+// auc_full are mean AUCs with the path's own threshold, the common one, and that of the complete
+// table; auc_DENSITY is against one truth.
 func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
@@ -153,7 +149,6 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run computes one cell.
 func (s settings) run(ctx context.Context, t *table, missing float64, replicate int, method string) ([]string, error) {
 	complete, truths, err := t.truths(ctx, s)
 	if err != nil {
@@ -196,7 +191,6 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	return values, nil
 }
 
-// aucs returns the AUC of a path of networks against each truth.
 func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	for _, truth := range truths {
 		var rates []network.Rate
@@ -212,8 +206,8 @@ func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	return out, nil
 }
 
-// hide hides the cells of a replicate. A mask that leaves a column with fewer than two different values
-// is redrawn, up to 100 times.
+// hide: a mask that leaves a column with fewer than two different values is redrawn, up to 100
+// times.
 func (s settings) hide(complete *data.Table, missing float64, replicate uint64) (hidden *data.Table, err error) {
 	from := []uint64{stream.Hide, replicate}
 	for again := range uint64(100) {
@@ -226,13 +220,12 @@ func (s settings) hide(complete *data.Table, missing float64, replicate uint64) 
 	return nil, err
 }
 
-// round rounds x to five digits, so that results do not depend on the BLAS.
+// round keeps five digits: results do not depend on the BLAS.
 func round(x float64) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
 	return short
 }
 
-// estimate holds the path of a method and its threshold.
 type estimate struct {
 	precisions             []*mat.SymDense
 	networks               []network.Adjacency // at the threshold
@@ -262,7 +255,6 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 	return e, nil
 }
 
-// smooth chooses the threshold of a path of precisions.
 func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, threshold float64) {
 	largest := 0.0
 	for _, p := range path {
@@ -281,7 +273,6 @@ func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, th
 	return thresholded(path, threshold), threshold
 }
 
-// thresholded returns the networks of a path of precisions.
 func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Adjacency) {
 	for _, p := range path {
 		networks = append(networks, network.Threshold(p, threshold))
@@ -299,7 +290,6 @@ func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*
 	return precisions, err
 }
 
-// path runs a path of score matching.
 func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.Result, error) {
 	sd := s.ProposalSD
 	name, unit := strings.CutSuffix(method, "-unit")
@@ -319,8 +309,8 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 	}, trainers.Run{})
 }
 
-// nearest returns the network with the nearest density; of two, the sparser. Empty and complete networks
-// have no AUC and do not count. It fails if there is no other.
+// The nearest density; of two, the sparser. Empty and complete networks have no AUC and do not
+// count.
 func nearest(networks []network.Adjacency, density float64) (network.Adjacency, error) {
 	var some []network.Adjacency
 	for _, a := range networks {
@@ -336,7 +326,6 @@ func nearest(networks []network.Adjacency, density float64) (network.Adjacency, 
 	}), nil
 }
 
-// source describes the file of a real table and the part that is read.
 type source struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file"`
@@ -347,7 +336,7 @@ type source struct {
 	Note    string   `json:"note"`    // difference from the paper's table
 }
 
-// read returns the complete rows of the columns with enough observed cells.
+// read returns complete rows of the columns with enough observed cells.
 func (f source) read(path string) (t *data.Table, err error) {
 	switch f.Kind {
 	case "closing", "returns":
@@ -372,12 +361,12 @@ func (f source) read(path string) (t *data.Table, err error) {
 	return t, nil
 }
 
-// open returns a table without reading its file.
+// Without reading the file.
 func (s settings) open(from source) *table {
 	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
 }
 
-// table is a real table. The first cell that needs it reads it and estimates its true networks.
+// The first cell that needs it reads it and estimates its true networks.
 type table struct {
 	source
 	path string
@@ -388,8 +377,7 @@ type table struct {
 	networks []network.Adjacency
 }
 
-// truths returns the complete table and, for each density, the nearest network of its path by ordinary
-// score matching.
+// truths returns for each density the nearest network of the path by ordinary score matching.
 func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -416,15 +404,13 @@ func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.
 	return complete, networks, nil
 }
 
-// Threshold chooses the |P_jk| above which an entry is an edge (paper, appendix "Real World Data"): the
-// smallest t at which the path is smooth,
+// Threshold chooses the |P_jk| above which an entry is an edge (paper, appendix "Real World Data"):
+// the smallest t at which the path is smooth,
 //
 //	Jumpiness(densities(t)) ≤ level
 //
-// with the paper's level of 0.01 for many columns and 0.05 for few. An iterative grid search finds the
-// first smooth one of points evenly spaced values in (0, largest], then searches between it and the
-// value before, for several rounds. largest is the largest |P_jk| of the path; there it is smooth.
-// Jumpiness may increase with t, so the search may miss a smaller threshold between two values.
+// An iterative grid search of points values in (0, largest], largest the largest |P_jk|, may miss a
+// smaller threshold, because Jumpiness may increase with t.
 func Threshold(densities func(threshold float64) []float64, largest, level float64, points, rounds int) float64 {
 	low, high := 0.0, largest
 	for range rounds {
@@ -453,7 +439,7 @@ func Jumpiness(densities []float64) (sum float64) {
 	return sum
 }
 
-// present keeps the columns that are observed in at least this share of the rows, and every row.
+// present returns columns observed in at least this share of the rows.
 func present(t *data.Table, share float64) (*data.Table, error) {
 	var names []string
 	for j, name := range t.Names {

@@ -25,7 +25,6 @@ import (
 
 var experiments = []harness.Experiment{SP100, Yeast}
 
-// configured returns the settings of a size with changes.
 func configured(t *testing.T, e harness.Experiment, size string, changes map[string]any) json.RawMessage {
 	t.Helper()
 	var sizes map[string]map[string]any
@@ -38,7 +37,6 @@ func configured(t *testing.T, e harness.Experiment, size string, changes map[str
 	return raw
 }
 
-// folder writes simulated tables with a gap under the names in the settings.
 func folder(t *testing.T, e harness.Experiment) string {
 	t.Helper()
 	s, err := read(configured(t, e, "smoke", nil))
@@ -70,7 +68,6 @@ func folder(t *testing.T, e harness.Experiment) string {
 	return dir
 }
 
-// here returns the settings of a tiny run on the simulated tables.
 func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMessage {
 	t.Helper()
 	all := map[string]any{"folder": folder(t, e), "lambdas": 8, "first": 10, "each": 5, "missing": []float64{0.3}}
@@ -81,7 +78,6 @@ func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMe
 	return []byte(strings.ReplaceAll(string(raw), "sp100_close.csv.gz", "prices.csv"))
 }
 
-// A second grid, with its cells in reverse order, gives the same values.
 func TestCellsAreReproducible(t *testing.T) {
 	for _, e := range experiments {
 		raw := here(t, e, nil)
@@ -162,7 +158,7 @@ func TestJumpiness(t *testing.T) {
 
 func TestThreshold(t *testing.T) {
 	asked := 0
-	// Smooth from 0.137, and in a small interval below, which the grid misses.
+	// Smooth from 0.137, and in a small interval below.
 	path := func(threshold float64) []float64 {
 		asked++
 		if threshold >= 0.137 || 0.0301 < threshold && threshold < 0.0302 {
@@ -196,7 +192,6 @@ func TestRealTables(t *testing.T) {
 	}
 }
 
-// λ is for a loss that sums over columns, "-unit" changes the proposal, and replicates have other masks.
 func TestPath(t *testing.T) {
 	s, err := read(here(t, Yeast, nil))
 	require.NoError(t, err)
@@ -228,7 +223,6 @@ func TestPath(t *testing.T) {
 	require.NotEqual(t, lines[0], lines[1])
 }
 
-// The peer is emglasso.Path on standardised columns.
 func TestPeer(t *testing.T) {
 	s, err := read(here(t, Yeast, nil))
 	require.NoError(t, err)
@@ -258,7 +252,7 @@ func TestPeer(t *testing.T) {
 	require.ErrorContains(t, err, `the method "glasso" needs "likelihood"`)
 }
 
-// An imputer rate of 1e200 diverges.
+// An imputer rate of 1e200.
 func TestDivergedPathHasNoNumbers(t *testing.T) {
 	raw := here(t, Yeast, map[string]any{"imputer_rate": 1e200, "methods": []string{"var"}})
 	g, err := grid(raw, 1)
@@ -272,7 +266,6 @@ func TestDivergedPathHasNoNumbers(t *testing.T) {
 	}
 }
 
-// The path of the complete table contains the truths and does not depend on masks.
 func TestFull(t *testing.T) {
 	s, err := read(here(t, Yeast, nil))
 	require.NoError(t, err)

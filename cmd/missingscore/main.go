@@ -1,5 +1,4 @@
-// Command missingscore estimates probability models from tables with missing
-// cells by score matching. See the README, or missingscore --help.
+// Command missingscore estimates probability models from tables with missing cells.
 package main
 
 import "missingscore/cmd"

@@ -19,7 +19,6 @@ import (
 
 const dpi = 200
 
-// themed draws in the colours of a theme.
 type themed struct {
 	vg.CanvasSizer
 	theme Theme
@@ -31,7 +30,6 @@ func inside(paper vg.CanvasSizer, theme Theme) draw.Canvas {
 	return draw.Crop(draw.New(&themed{CanvasSizer: paper, theme: theme}), margin, -margin, margin, -margin)
 }
 
-// PNG draws the picture and returns the function that writes it.
 func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	onWhite := *p
@@ -45,10 +43,9 @@ func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) err
 	}
 }
 
-// XML is the first line of an SVG file.
 const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-// SVG is the picture as an <svg> element, to be put into HTML as it is.
+// SVG is the picture as an <svg> element for HTML.
 func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	paper := vgsvg.New(width, height)
 	c := draw.New(paper)
@@ -64,7 +61,7 @@ func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 // label matches text as vgsvg writes it: style, font size, escaped text.
 var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
 
-// fitted fixes the width of each text, for viewers without Liberation Sans.
+// Fixed widths serve viewers without Liberation Sans.
 func fitted(svg string) string {
 	return label.ReplaceAllStringFunc(svg, func(found string) string {
 		part := label.FindStringSubmatch(found)

@@ -14,10 +14,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// element is a leaf of an SVG: a stroke or a piece of text.
 type element struct{ name, style, text string }
 
-// leaves draws p and takes the SVG apart; it fails if that is not valid XML.
+// leaves draws p and takes the SVG apart; it must be valid XML.
 func leaves(t *testing.T, p *plot.Plot) []element {
 	t.Helper()
 	svg := SVG(p, 6*vg.Inch, 6*vg.Inch, "")
@@ -56,8 +55,7 @@ func texts(all []element) []string {
 	return found
 }
 
-// strokes are the styles of all lines of a colour, pale or not. The SVG
-// backend may round a pale colour's channels down by one.
+// strokes are the styles of all lines of a colour. SVG may round a pale colour's channels down by one.
 func strokes(all []element, colour string) []string {
 	var found []string
 	for _, e := range all {
@@ -80,7 +78,6 @@ func near(a, b string) bool {
 	return true
 }
 
-// dotsOf counts the filled marks of a colour.
 func dotsOf(all []element, colour string) int {
 	n := 0
 	for _, e := range all {

@@ -16,8 +16,7 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// Curve is one pair along the path: X holds λ > 0, Y the partial correlation, in
-// the order of the path, at least one each.
+// Curve is one pair along the path: λ > 0 in X, the partial correlation in Y.
 type Curve struct {
 	Name   string
 	X, Y   []float64
@@ -29,9 +28,8 @@ type Curve struct {
 
 const labelled = 10
 
-// Path draws partial correlations against λ (log scale, decreasing). Chosen edges are blue or, if negative,
-// dashed red, the strongest ten with names; other pairs are grey. A vertical line marks the chosen λ, NaN for
-// none.
+// Path draws partial correlations against λ (log scale, decreasing): chosen edges blue or dashed
+// red, the strongest ten with names, others grey. A line marks the chosen λ unless NaN.
 func Path(curves []Curve, chosen float64) *plot.Plot {
 	p := blank("Partial correlations along the path", "λ (log scale, decreasing)", "partial correlation")
 	p.X.Min, p.X.Max = extremes([]float64{chosen})
@@ -48,7 +46,6 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 	p.X.Scale, p.X.Tick.Marker = plot.InvertedScale{Normalizer: plot.LogScale{}}, plot.LogTicks{Prec: -1}
 	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
 
-	// Chosen edges over the others, strong over weak.
 	drawn := slices.Clone(curves)
 	slices.SortStableFunc(drawn, func(a, b Curve) int {
 		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.size()), math.Abs(b.size())))
@@ -66,7 +63,6 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 	return p
 }
 
-// addCurves draws curves in order, names the last chosen ones and returns the legend.
 func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 	const width = 1.4
 	var names endLabels
@@ -202,10 +198,8 @@ func spread(y []vg.Length, gap, low, high vg.Length) {
 
 const forestRow vg.Length = 14
 
-// ForestHeight is how high a picture of so many pairs should be.
 func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 }
 
-// ForestWidth is how wide a picture of the pairs should be.
 func ForestWidth(pairs []network.Edge) vg.Length {
 	names := vg.Length(0)
 	for _, e := range pairs {
@@ -214,8 +208,7 @@ func ForestWidth(pairs []network.Edge) vg.Length {
 	return max(16*vg.Centimeter, names+10*vg.Centimeter)
 }
 
-// Forest draws estimates with intervals around a line at 0, the first pair at the top. Intervals with 0 are
-// grey. Every pair needs an estimate; unknown intervals are left out.
+// Forest draws estimates with intervals, the first pair at the top. Intervals with 0 are grey.
 func Forest(title, x string, pairs []network.Edge) *plot.Plot {
 	p := blank(title, x, "")
 	var names []plot.Tick
@@ -247,8 +240,8 @@ type Band struct {
 	X, Y, Low, High []float64
 }
 
-// Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the wanted share
-// and the needed sample size, unless 0 or infinite. NaN is left out.
+// Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the
+// wanted share and the needed sample size, unless 0 or infinite.
 func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
 	p := blank(title, "rows", "")
 	var key row
@@ -290,7 +283,6 @@ func rowTicks(rows []float64) plot.ConstantTicks {
 	return ticks
 }
 
-// ROC draws the ROC curve with (0,0) and (1,1).
 func ROC(rates []network.Rate, auc float64) *plot.Plot {
 	var xy plotter.XYs
 	for _, r := range network.Curve(rates) {

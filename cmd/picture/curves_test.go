@@ -27,15 +27,13 @@ func TestPath(t *testing.T) {
 		require.Contains(t, found, s)
 	}
 	require.NotContains(t, found, "other")
-	// A curve, its entry in the legend and its leader.
 	require.Len(t, strokes(all, svgBlue), 3)
 	require.Len(t, strokes(all, svgRed), 3)
 	require.Contains(t, strokes(all, svgRed)[0], "stroke-dasharray")
 	require.Len(t, strokes(all, svgGrey), 2)
 }
 
-// A chosen edge that enters the path after the chosen λ, or without one, has the sign of the result;
-// one that is 0 there the last sign on the path. No λ, no line.
+// An edge that enters the path after the chosen λ has the sign of the result, or else the path's last.
 func TestSignsOfChosenEdges(t *testing.T) {
 	x := []float64{1, 0.1, 0.01}
 	for _, chosen := range []float64{0.1, math.NaN()} {
@@ -75,7 +73,6 @@ func TestROC(t *testing.T) {
 	require.Equal(t, []float64{0, 1, 0, 1}, []float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max})
 }
 
-// uncertain is a pair with an estimate, an interval and an inclusion share.
 func uncertain(from, to string, estimate, low, high, inclusion float64) network.Edge {
 	u := network.Unknown(10)
 	u.Estimate, u.Low, u.High, u.Inclusion = estimate, low, high, inclusion

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Panel is two columns of a table and of drawn rows.
 type Panel struct {
 	X, Y            string // names of the columns
 	Observed, Drawn plotter.XYs
@@ -19,8 +18,7 @@ const (
 	panelsWide           = 2
 )
 
-// Draws draws a scatter plot for each panel, two a row, drawn over observed points. It returns the
-// needed size of paper.
+// Draws draws a scatter plot for each panel, two a row, and returns the size of paper.
 func Draws(of []Panel) (p *plot.Plot, width, height vg.Length) {
 	across, rows := min(len(of), panelsWide), (len(of)+panelsWide-1)/panelsWide
 	p = onPaper("", panels(of))

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Every point of every panel is drawn once, drawn rows after observed ones.
 func TestDraws(t *testing.T) {
 	points := plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}}
 	p, width, height := Draws([]Panel{{"a", "b", points, points[:1]}, {"a", "c & d", points, points}, {"b", "c & d", points[:1], points}})

@@ -44,7 +44,7 @@ func PairName(from, to string) string { return short(from, 24) + " – " + short
 
 func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
 
-// Wrap breaks a label into one line up to 14 letters, two lines of 14, or mostLines lines, and cuts the rest.
+// Wrap breaks a label into one line up to 14 letters, two lines of 14, or mostLines lines.
 func Wrap(label string) []string {
 	if label == "" {
 		return []string{""}
@@ -71,7 +71,7 @@ func Wrap(label string) []string {
 	return lines
 }
 
-// even breaks a label into at most most lines with the shortest longest line; nil if longer than letters.
+// even breaks a label into at most most lines with the shortest longest line; nil if it does not fit.
 func even(label string, most, letters int) []string {
 	for width := 1; width <= letters; width++ {
 		var lines []string
@@ -118,7 +118,6 @@ func pieces(label string) (out []string) {
 	return out
 }
 
-// wrapped is a broken label, in type size 1.
 type wrapped struct {
 	lines         []string
 	width, height vg.Length
@@ -133,7 +132,7 @@ func measured(lines []string) wrapped {
 	return w
 }
 
-// inCircle are the ways to break the label for a circle of radius 1, with the type size of each.
+// inCircle returns the ways to break the label for a circle of radius 1.
 func inCircle(label string) (ways []wrapped) {
 	for lines := 1; lines <= mostLines; lines++ {
 		if broken := even(label, lines, mostLetters); len(broken) == lines {
@@ -145,7 +144,7 @@ func inCircle(label string) (ways []wrapped) {
 	return ways
 }
 
-// insides returns labels that fit into their circles, and their type size, if at least half of them fit.
+// insides returns labels that fit into their circles, if at least half of them do.
 func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
 	best := map[int]vg.Length{}
 	shown := 0
@@ -205,7 +204,7 @@ func (n name) draw(paper draw.Canvas) {
 	}
 }
 
-// sides are places beside a circle, in radii and halves of the label's size, preferred first.
+// sides are places beside a circle, in radii and half sizes of the label, preferred first.
 var sides = []struct{ radiusX, radiusY, width, height float64 }{
 	{0, -1, 0, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 0, -1, 0},
 	{0, -1, 0.6, -1}, {0, -1, -0.6, -1}, {0, 1, 0.6, 1}, {0, 1, -0.6, 1},
@@ -226,10 +225,9 @@ func (c *chart) beside(g placed, i, side int) name {
 	return n
 }
 
-// heavy is the cost of covering a label or circle, relative to a line.
 const heavy = 20
 
-// placeNames puts labels into their circles if they fit, else beside them at the least cost. Above mostNamed
+// placeNames puts labels into their circles, else beside them at the least cost. Above mostNamed
 // nodes it shows the strongest mostNames labels that find room.
 func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 	const sweeps = 20 // over all labels, each moved to its best side
@@ -318,7 +316,6 @@ func overlap(a, b vg.Rectangle) float64 {
 	return float64(max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y)))
 }
 
-// within is the length of a line inside a rectangle (Liang & Barsky 1984).
 func within(box vg.Rectangle, a, b vg.Point) float64 {
 	from, to := 0.0, 1.0
 	d := b.Sub(a)

@@ -19,10 +19,9 @@ type Edge struct {
 	Weight   float64
 }
 
-// Places lays out a network (docs/theory/centrality.md#eq-layout): each connected part by least stress, turned to
-// its longest axis, in rows, the largest first; the y axis points up. Nearest nodes are about a unit apart. The
-// result does not depend on the order of nodes and edges. Loops and weights that are not positive are left out;
-// names must be distinct.
+// Places lays out a network (docs/theory/centrality.md#eq-layout): each connected part by least
+// stress, turned to its longest axis, in rows, the largest first. Nearest nodes are about a unit
+// apart. The result does not depend on the order of nodes and edges.
 func Places(names []string, edges []Edge) []r2.Vec {
 	order := make([]int, len(names)) // nodes by name
 	for i := range order {
@@ -55,7 +54,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	return out
 }
 
-// placesFrom keeps given places. Other nodes go near the weighted mean of their neighbours, or into a row below.
+// placesFrom keeps given places. Other nodes go near their neighbours, or into a row below.
 func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec {
 	if len(given) == 0 {
 		return Places(names, edges)
@@ -92,7 +91,7 @@ func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec 
 	return at
 }
 
-// unit is the scale of given places: their least distance over nearest, within 0.4 to 1.4 times the mean spacing.
+// unit is the least distance of given places over nearest, within 0.4 to 1.4 times the mean spacing.
 func unit(at []r2.Vec) float64 {
 	if len(at) < 2 {
 		return 1
@@ -150,7 +149,6 @@ func bounds(places []r2.Vec) (low, high r2.Vec) {
 	return low, high
 }
 
-// pack puts blocks side by side in rows, about as wide as high in all.
 func pack(blocks []block, out []r2.Vec) {
 	const room = 1.0
 	area, widest := 0.0, 0.0
@@ -176,8 +174,8 @@ func pack(blocks []block, out []r2.Vec) {
 
 const lengthPower = 0.5
 
-// lengths is the graph with edge lengths (strongest/weight)^lengthPower, rounded to six decimals so that rounding
-// in an estimate does not change the picture.
+// lengths has edge lengths (strongest/weight)^lengthPower, rounded so that rounding in an estimate
+// does not change the picture.
 func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
 	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	for i := range n {
@@ -213,13 +211,10 @@ func distances(g *simple.WeightedUndirectedGraph, part []graph.Node) []float64 {
 //
 //	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
 //
-// where d_ij is the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient
-// descent over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626). Of the
-// places that several starts lead to, and whose stress is near the least, it takes those with the
-// fewest crossings of edges.
-//
-// gonum's graph/layout is no substitute: IsomapR2 crosses edges twice as often on networks of a
-// hundred nodes, and EadesR2 knows no lengths and can diverge.
+// with d_ij the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient descent
+// over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626): of several starts
+// near the least stress, the one with the fewest crossings. gonum's IsomapR2 crosses edges twice as
+// often, and EadesR2 knows no lengths.
 func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
 	k := len(part)
 	if k == 1 {
@@ -371,7 +366,7 @@ func push(at []r2.Vec, free []bool, unit float64) {
 	}
 }
 
-// separate moves free nodes to nearest units apart and reports whether they were nearer.
+// separate moves free nodes to nearest units apart; false if they were.
 func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
 	gap := r2.Sub(at[i], at[j])
 	far := r2.Norm(gap)

@@ -18,16 +18,13 @@ func TestSmallNetworks(t *testing.T) {
 	require.InDelta(t, 1, r2.Norm(r2.Sub(two[0], two[1])), 1e-9, "a unit apart")
 	require.InDelta(t, two[0].Y, two[1].Y, 1e-9, "side by side")
 
-	// Loops and weights that are none are no edges.
 	odd := Places([]string{"a", "b", "c"}, []Edge{{0, 0, 1}, {0, 1, 0}, {1, 2, math.NaN()}, {0, 2, -1}, {0, 1, math.Inf(1)}})
 	require.Equal(t, Places([]string{"a", "b", "c"}, nil), odd)
 }
 
-// tried is a network of testdata/networks.json: the 25 items of psych's bfi, the air-quality
-// table, and eight simulated ones with modules, a ring, a star, a tree and random edges, all as
-// estimated from tables with gaps; and its layout by igraph's Fruchterman–Reingold
-// (testdata/networks.py, python-igraph 0.10.2, weights |partial correlation|, 2000 iterations,
-// seed 1).
+// tried is a network of testdata/networks.json, estimated from tables with gaps, and its layout by
+// igraph's Fruchterman–Reingold (testdata/networks.py, python-igraph 0.10.2, weights |partial
+// correlation|, 2000 iterations, seed 1).
 type tried struct {
 	Name                string
 	Nodes               []string
@@ -51,8 +48,7 @@ func tries(t *testing.T) (all []tried) {
 	return all
 }
 
-// measure counts crossings of edges, and gives the stress for a pair at the best scale, over the
-// connected parts. Distances are hops, which neither method is made for.
+// measure counts crossings of edges, and gives the stress for a pair at the best scale, by hops.
 func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	for i, e := range n.Edges {
 		for _, f := range n.Edges[:i] {
@@ -95,8 +91,7 @@ func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	return crossings, stress / pairs
 }
 
-// The layout is compared with Fruchterman–Reingold by numbers that neither is made to have
-// small: crossings of edges, and stress by hops. Those recorded are of 2026-11-22.
+// Crossings and stress by hops are recorded and compared with Fruchterman–Reingold.
 func TestQuality(t *testing.T) {
 	recorded := map[string]struct {
 		crossings, theirs int
@@ -143,8 +138,6 @@ func TestQuality(t *testing.T) {
 	require.Less(t, sum, 0.8*their, "stress of all networks")
 }
 
-// Places are the same in whatever order nodes and edges are told, and do not change with what
-// rounding changes of weights.
 func TestPlacesDoNotDependOnTheOrder(t *testing.T) {
 	for _, n := range tries(t) {
 		places := Places(n.Nodes, n.edges())
@@ -170,7 +163,6 @@ func TestPlacesDoNotDependOnTheOrder(t *testing.T) {
 	}
 }
 
-// Two nodes at one place say nothing of how far apart others should be; these find one all the same.
 func TestPlacesFromOnePlace(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	at := placesFrom(map[string]r2.Vec{"a": {}, "b": {}}, names, []Edge{{From: 0, To: 2, Weight: 0.5}, {From: 2, To: 3, Weight: 0.3}})

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// LevelsText names the second level of binary nodes with signed edges, at most six; "" for none.
+// LevelsText names the second level of at most six binary nodes with signed edges.
 func LevelsText(n *network.Network) string {
 	const most = 6
 	var words []string
@@ -170,7 +170,6 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-// keyAbove is a legend in a row above the plot area.
 type keyAbove struct{ row }
 
 func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {

@@ -8,7 +8,6 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// Only levels of nodes with an edge that has a sign are in the legend.
 func TestLevelsText(t *testing.T) {
 	n := &network.Network{
 		Nodes:  []string{"sex", "height", "hand", "site", "ill"},

@@ -15,9 +15,8 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// Network draws the nodes of the scene and the MostLinks strongest edges within its limits: positive solid blue,
-// negative dashed red, unsigned grey. sizes are the values of NodeSize, NaN for unknown, nil for equal nodes. The
-// scene must have the network's nodes.
+// Network draws the MostLinks strongest edges within the scene's limits: positive solid blue, negative
+// dashed red, unsigned grey. sizes are values of NodeSize, NaN for unknown, nil for equal nodes.
 func Network(n *network.Network, sizes []float64, s *Scene) *plot.Plot {
 	return onPaper("Partial correlation network", newChart(n, sizes, s))
 }
@@ -69,8 +68,7 @@ func newChart(n *network.Network, sizes []float64, s *Scene) *chart {
 	return c
 }
 
-// Radii returns a radius for each node: 1 for the largest size, 0.5 for the smallest and for NaN, all 1 if
-// sizes do not differ or are nil.
+// Radii returns 1 for the largest size, 0.5 for the smallest and for NaN, all 1 if sizes do not differ.
 func Radii(sizes []float64, nodes int) []float64 {
 	radii := slices.Repeat([]float64{1}, nodes)
 	low, high := extremes(sizes)
@@ -148,7 +146,6 @@ func (c *chart) colour(i int) color.Color {
 
 const thinnest vg.Length = 0.5
 
-// placed is a chart at a scale, in points.
 type placed struct {
 	at         []vg.Point
 	radius     []vg.Length     // of circles
@@ -266,8 +263,7 @@ type TitledNetwork struct {
 	Sizes   []float64
 }
 
-// Pair draws two networks of the same variables side by side with the same places and limits. marked pairs have a
-// halo.
+// Pair draws two networks side by side with the same places and limits. marked pairs have a halo.
 func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *plot.Plot {
 	p := &pair{}
 	for i, n := range networks {
@@ -281,8 +277,7 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *p
 	return onPaper(title, p)
 }
 
-// Between is the network of the mean sizes of partial correlations in two networks of the same
-// variables, by whose scene both are drawn.
+// Between is the network of the mean sizes of partial correlations, for a common scene.
 func Between(a, b *network.Network) *network.Network {
 	out := &network.Network{Nodes: a.Nodes, Labels: a.Labels}
 	known := map[[2]string]int{}
@@ -301,9 +296,8 @@ func Between(a, b *network.Network) *network.Network {
 	return out
 }
 
-// Differences draws differences of partial correlations as Network does edges: each edge's
-// PartialCorrelation is the one of the first of two groups minus the one of the second. Without edges
-// the picture says none.
+// Differences draws differences of partial correlations, the first group's minus the second's.
+// Without edges the picture says none.
 func Differences(groups [2]string, n *network.Network, none string, s *Scene) *plot.Plot {
 	c := newChart(n, nil, s)
 	c.limits, _ = Limits{}.Of(n)
@@ -315,13 +309,12 @@ func Differences(groups [2]string, n *network.Network, none string, s *Scene) *p
 	return onPaper("Partial correlations of "+groups[0]+" minus "+groups[1], c)
 }
 
-// pair is drawn when the size of the paper is known.
+// The paper's size is known when it is drawn.
 type pair struct {
 	titles [2]string
 	charts [2]*chart
 }
 
-// titleHeight is the strip above each network.
 const titleHeight vg.Length = 16
 
 func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {

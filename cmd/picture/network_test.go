@@ -28,20 +28,17 @@ func smallNetwork() *network.Network {
 	}
 }
 
-// scene is that of a network by itself.
 func scene(t *testing.T, n *network.Network) *Scene {
 	t.Helper()
 	s := NewScene(n, Style{})
 	return s
 }
 
-// drawn is the picture of a network in its own scene.
 func drawn(t *testing.T, n *network.Network) *plot.Plot {
 	t.Helper()
 	return Network(n, nil, scene(t, n))
 }
 
-// width reads the stroke width of a style; SVG's default is 1.
 func width(t *testing.T, style string) float64 {
 	found := regexp.MustCompile(`stroke-width:([0-9.]+)`).FindStringSubmatch(style)
 	if found == nil {
@@ -57,7 +54,6 @@ func TestNetwork(t *testing.T) {
 	require.ElementsMatch(t, []string{"Partial correlation network", "Ozone", "a<b>&\"c\"", "Größe", "Temp",
 		"positive", "negative", "widest line: |partial correlation| = 0.5"}, texts(all))
 
-	// The weakest edge is drawn first; the last stroke of each colour is the legend's.
 	blue, red := strokes(all, svgBlue), strokes(all, svgRed)
 	require.Len(t, blue, 3)
 	require.Len(t, red, 2)
@@ -79,7 +75,6 @@ func TestNetwork(t *testing.T) {
 	require.Contains(t, red[0], "stroke-opacity")
 }
 
-// Names stand in circles where they fit and outside of them where not; all stay on the paper.
 func TestNamesStayOnThePaper(t *testing.T) {
 	for _, c := range []struct {
 		format string
@@ -113,7 +108,6 @@ func TestNamesStayOnThePaper(t *testing.T) {
 	}
 }
 
-// What a scene is told of labels and groups is drawn, with a legend of the groups.
 func TestLabelsAndGroups(t *testing.T) {
 	n := smallNetwork()
 	n.Labels = map[string]string{"Temp": "Temperature"}
@@ -126,8 +120,7 @@ func TestLabelsAndGroups(t *testing.T) {
 	require.NotContains(t, found, "Temp")
 }
 
-// cliques is a network of groups of nodes, all joined within and one weak edge between
-// neighbours, and of as many nodes without an edge.
+// cliques is a network of cliques with one weak edge between neighbours, and of nodes without an edge.
 func cliques(groups, nodes int) *network.Network {
 	n := &network.Network{}
 	for i := range 2 * groups * nodes {
@@ -150,7 +143,6 @@ func cliques(groups, nodes int) *network.Network {
 	return n
 }
 
-// Louvain's modules are the cliques, and each has a colour of its own.
 func TestModulesOfCliques(t *testing.T) {
 	s := scene(t, cliques(3, 6))
 	require.True(t, s.Found)

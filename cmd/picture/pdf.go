@@ -22,8 +22,8 @@ func init() { // equal input gives equal bytes
 	fpdf.SetDefaultCatalogSort(true)
 }
 
-// PDF writes the picture as one page of PDF. Text is drawn as outlines, so that it looks alike
-// everywhere: vgpdf's own text has no letters outside of Windows-1252, as λ, and embeds 200 kB of font.
+// PDF writes the picture as one page of PDF. Text is drawn as outlines: vgpdf has no letters
+// outside of Windows-1252, as λ.
 func PDF(w io.Writer, p *plot.Plot, width, height vg.Length, theme Theme) error {
 	c := &outlined{Canvas: vgpdf.New(width, height)}
 	onWhite := *p
@@ -36,14 +36,13 @@ func PDF(w io.Writer, p *plot.Plot, width, height vg.Length, theme Theme) error 
 	return err
 }
 
-// outlined is a page whose text is filled outlines of the font's glyphs.
 type outlined struct {
 	*vgpdf.Canvas
 	buffer sfnt.Buffer
 	err    error // of the first glyph that could not be read
 }
 
-// SetColor undoes the alpha that vgpdf multiplies in.
+// vgpdf multiplies the alpha in.
 func (c *outlined) SetColor(of color.Color) {
 	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(of).(color.NRGBA)))
 }

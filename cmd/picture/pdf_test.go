@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// page is the content of a PDF's only page.
 func page(t *testing.T, pdf []byte) string {
 	_, after, ok := bytes.Cut(pdf, []byte("stream\n"))
 	require.True(t, ok)
@@ -23,8 +22,7 @@ func page(t *testing.T, pdf []byte) string {
 	return string(content)
 }
 
-// Components of PDF's colours are byte/255, alpha stands apart; λ and ł are outlines, as no font that each
-// printer has holds them. That pages look as the PNG does was checked with poppler's pdftoppm.
+// Colour components are byte/255, alpha stands apart; λ and ł are outlines.
 func TestPDF(t *testing.T) {
 	p := blank("λ ł", "", "")
 	p.Add(line(draw.LineStyle{Color: color.NRGBA{R: 0x33, G: 0x66, B: 0xCC, A: 0x80}, Width: 3}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}))

@@ -19,8 +19,7 @@ type Box struct {
 	Place int // by which differ knows it
 }
 
-// Matrix draws a box for each two numbers, dark if they differ, with values on the diagonal. It returns the
-// needed size of paper.
+// Matrix draws a box for each two numbers, dark if they differ, and returns the size of paper.
 func Matrix(title string, boxes []Box, differ func(i, j int) bool) (p *plot.Plot, width, height vg.Length) {
 	m := matrix{boxes: slices.Clone(boxes), differ: differ}
 	slices.SortStableFunc(m.boxes, func(a, b Box) int { return cmp.Compare(b.Value, a.Value) })
@@ -81,7 +80,7 @@ func (m matrix) Plot(c draw.Canvas, _ *plot.Plot) {
 	m.key().draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
 }
 
-// Stability draws mean and band of correlations against the share of dropped rows; a dashed line is wanted.
+// Stability draws correlations against the share of dropped rows; a dashed line is wanted.
 func Stability(statistics []Band, wanted float64) *plot.Plot {
 	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows")
 	var key row

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of three numbers in order a = .3, c = .2, b = −.1 only a and b differ: two dark boxes, at the right end of the
-// first line and the left end of the last one, and four grey ones.
+// Of a = .3, c = .2, b = −.1 only a and b differ: two dark boxes and four grey ones.
 func TestMatrix(t *testing.T) {
 	p, width, height := Matrix("Which differ", []Box{{"a", 0.3, 0}, {"b", -0.1, 1}, {"c", 0.2, 2}}, func(i, j int) bool { return i+j == 1 })
 	svg := SVG(p, width, height, "")

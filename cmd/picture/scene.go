@@ -23,13 +23,11 @@ import (
 )
 
 const (
-	// MostLinks is how many edges a picture has, the strongest.
 	MostLinks = 1500
 	// mostNamed is the number of nodes up to which all are drawn and named.
 	mostNamed = 100
 )
 
-// Style says how networks are drawn.
 type Style struct {
 	GroupOf map[string]string // of nodes; nil: modules are found
 	Layout  map[string]r2.Vec // places of nodes, the y axis pointing up; others are placed by their edges
@@ -38,23 +36,19 @@ type Style struct {
 	Theme    Theme
 }
 
-// Limits say which edges are drawn and how wide, as the arguments of qgraph with the same names do.
-// NaN is the default.
+// Limits say which edges are drawn and how wide, as qgraph's arguments. NaN is the default.
 //
 //   - Edges of size |r| < Minimum are not drawn. The default is 0 or, if 20 or more nodes have more
 //     than four edges each (Hairball), the size of the 3n-th strongest edge, two digits rounded down.
-//   - With Cut > 0 edges of |r| ≥ Cut have a width that grows with |r| − Cut and full colour, and weaker ones are
-//     thin and the paler the weaker. With Cut = 0 all differ in width and colour. The default is 0
-//     for less than 20 nodes, else the third quartile of sizes or, with more than 3n edges, the 2n-th
-//     strongest, if that is larger.
-//   - Maximum is the size of the widest line; the strongest edge if that is larger. Its default is 0.
+//   - With Cut > 0 edges of |r| ≥ Cut grow wide with |r| − Cut, and weaker ones are thin and pale. The
+//     default is 0 for less than 20 nodes, else the third quartile of sizes or, with more than 3n
+//     edges, the 2n-th strongest, if that is larger.
+//   - Maximum is the size of the widest line, at least the strongest edge. The default is 0.
 type Limits struct{ Minimum, Cut, Maximum float64 }
 
-// Usual are the defaults.
 func Usual() Limits { return Limits{math.NaN(), math.NaN(), math.NaN()} }
 
-// Of replaces the defaults by the limits for a network. Hairball tells whether Minimum is the one of
-// networks with very many edges.
+// Of replaces the defaults by the limits for a network.
 func (l Limits) Of(n *network.Network) (out Limits, hairball bool) {
 	var sizes []float64
 	for _, e := range n.Edges {
@@ -91,7 +85,7 @@ func (l Limits) Of(n *network.Network) (out Limits, hairball bool) {
 	return l, hairball
 }
 
-// share is how wide and how coloured the line of an edge is, both from 0 to 1.
+// share is how wide and how coloured an edge is, both from 0 to 1.
 func (l Limits) share(size float64) (wide, coloured float64) {
 	part := func(from, to float64) float64 {
 		if to <= from { // edges of exactly 0 have no strongest to be compared with
@@ -105,7 +99,6 @@ func (l Limits) share(size float64) (wide, coloured float64) {
 	return part(l.Minimum, l.Maximum), part(l.Minimum, l.Maximum)
 }
 
-// Scene is what pictures of the same nodes share: places, labels and colours.
 type Scene struct {
 	Style
 	Labels []string // of nodes, made fit to be drawn
@@ -159,7 +152,6 @@ func NewScene(n *network.Network, style Style) *Scene {
 	return s
 }
 
-// Side is the side of a square picture: 14 to 30 cm, by the number of nodes and the length of labels.
 func (s *Scene) Side() vg.Length {
 	long := slices.ContainsFunc(s.Labels, func(label string) bool { return len(Wrap(label)) > 1 })
 	switch {
@@ -231,8 +223,8 @@ func strongest(n *network.Network) (links []link) {
 
 const leastModule = 3
 
-// modules are communities by Louvain's method on edge sizes (Blondel et al. 2008), the largest first: the group of each
-// node, −1 for none. Modules below leastModule nodes, and a single module, do not count.
+// modules are communities by Louvain's method on edge sizes (Blondel et al. 2008), the largest
+// first, −1 for none. Modules below leastModule nodes, and a single module, do not count.
 func modules(n int, links []link) (of []int, groups []Group) {
 	of = slices.Repeat([]int{-1}, n)
 	if len(links) == 0 {

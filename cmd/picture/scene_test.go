@@ -16,7 +16,6 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// numbered is a network of nodes and the first m of their pairs, with sizes in no order.
 func numbered(nodes, m int) *network.Network {
 	n := &network.Network{}
 	for i := range nodes {
@@ -33,8 +32,7 @@ func numbered(nodes, m int) *network.Network {
 	return n
 }
 
-// The limits, widths and colours of qgraph 1.9.3 for the first six edges, the widths as (width −
-// 1)/(esize − 1) and the colours as shares of black in steps of 1/255.
+// qgraph 1.9.3: widths as (width − 1)/(esize − 1), colours as shares of black in steps of 1/255.
 func TestLimitsOfQgraph(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -81,8 +79,6 @@ func TestHairballsHaveAMinimum(t *testing.T) {
 	require.Len(t, strokes(all, svgBlue), drawn+1, "and the legend's")
 }
 
-// A layout that was written and read gives the same picture, in any unit; a node without a place stands
-// near its neighbours.
 func TestLayoutIsShared(t *testing.T) {
 	n := numbered(12, 20)
 	s := scene(t, n)
@@ -142,8 +138,8 @@ func TestSizesOfNodes(t *testing.T) {
 	require.Contains(t, texts(leaves(t, p)), "size of nodes: expected influence, -1 to 3")
 }
 
-// counted are how many pairs of labels overlap, how many labels cover a circle of another node, and the
-// share of the lines' length that labels cover, for labels beside their circles.
+// counted are the overlapping pairs of labels, the labels over another circle, and the share of the
+// lines' length under labels.
 func counted(t *testing.T, n *network.Network) (labels, circles int, lines float64) {
 	s := scene(t, n)
 	c := newChart(n, nil, s)
@@ -173,7 +169,7 @@ func counted(t *testing.T, n *network.Network) (labels, circles int, lines float
 	return labels, circles, hidden / length
 }
 
-// Long labels of networks of 4 to 100 nodes, on the paper that their files have, with two edges a node.
+// Networks of 4 to 100 nodes with two edges a node.
 func TestLabelsCoverLittle(t *testing.T) {
 	words := []string{"Find it difficult to approach others.", "Make friends easily.", "Systolic.blood.pressure.of.the.right.arm", "household income before tax", "Am exacting in my work."}
 	for _, c := range []struct {

@@ -1,6 +1,5 @@
-// Package picture draws networks and the path they come from. Equal input gives
-// equal bytes. The sign of an edge is drawn twice, by colour and by dashes, so that
-// pictures read in black and white.
+// Package picture draws networks and paths. Equal input gives equal bytes. Signs are drawn by
+// colour and by dashes.
 //
 //	theme.go    type sizes, margins and colours of all pictures
 //	canvas.go   SVG and PNG
@@ -29,7 +28,6 @@ import (
 	"missingscore/internal/setting"
 )
 
-// Type sizes and margins, in points.
 const (
 	titleSize  vg.Length = 12
 	axisSize   vg.Length = 10
@@ -41,8 +39,8 @@ const (
 	legendGap    vg.Length = 8  // between drawing and legend
 )
 
-// Colours of the theme "colour". Pictures are drawn in them; a canvas exchanges them for the colours
-// of another theme. Blue and red are from ColorBrewer's RdBu (https://colorbrewer2.org).
+// Colours of the theme "colour", which a canvas exchanges for another theme's. Blue and red are
+// from ColorBrewer's RdBu (https://colorbrewer2.org).
 var (
 	blue  = rgb(0x2166AC) // positive
 	red   = rgb(0xB2182B) // negative
@@ -60,8 +58,7 @@ var (
 	sky     = rgb(0x56B4E9)
 	midgrey = rgb(0x888888)
 
-	// palette has the colours of groups: Tol's "light" scheme, made for black text on it and safe for
-	// colour blindness (https://sronpersonalpages.nl/~pault/). Further groups have the colour others.
+	// Tol's "light" scheme, for black text on it (https://sronpersonalpages.nl/~pault/).
 	palette = []color.NRGBA{rgb(0xEE8866), rgb(0x77AADD), rgb(0x44BB99), rgb(0xEEDD88), rgb(0xFFAABB), rgb(0x99DDFF), rgb(0xBBCC33), rgb(0xAAAA00)}
 	others  = rgb(0xDDDDDD)
 )
@@ -69,12 +66,11 @@ var (
 // Theme is a set of colours for all pictures. The zero value is "colour".
 type Theme string
 
-// Themes are the names of the themes.
 var Themes = []string{"colour", "colourblind", "grey"}
 
 func (t Theme) Check() error { return setting.OneOf("theme", string(t), Themes...) }
 
-// themes says which colours a theme exchanges. Those of colourblind are Okabe & Ito's.
+// Colourblind is Okabe & Ito's.
 var themes = map[Theme]map[color.NRGBA]color.NRGBA{
 	"colourblind": {blue: sea, red: rust, halo: rgb(0xF0E442)},
 	"grey": {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The report's sheets repeat the colours of the theme "colour" for its pictures.
 func TestPageHasTheColours(t *testing.T) {
 	require.Equal(t, color.NRGBA{0x1A, 0x1A, 0x1A, 0x80}, Theme("grey").colour(color.NRGBA{blue.R, blue.G, blue.B, 0x80}), "as transparent")
 	css, err := os.ReadFile("../report/page/picture.css")

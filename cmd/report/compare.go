@@ -19,13 +19,11 @@ import (
 	"missingscore/trainers/compare"
 )
 
-// CompareFiles are all that a comparison writes beside the folders of the two networks.
 var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "layout.csv", "compare.json", "report.html")
 
 // DifferenceRate is the q value up to which pairs are marked as different.
 const DifferenceRate = 0.1
 
-// Group is one of two networks that are compared.
 type Group struct {
 	Name   string // as "gender male" or "women"
 	Folder string // below the comparison's, with its own results
@@ -33,7 +31,6 @@ type Group struct {
 	Result *trainers.Result
 }
 
-// Comparison is two networks and how they differ.
 type Comparison struct {
 	Made
 	Groups   [2]Group
@@ -44,7 +41,7 @@ type Comparison struct {
 	JSON     []byte // of compare.json
 }
 
-// Differing are the pairs with q ≤ DifferenceRate, by permutation or by the estimates, smallest q first.
+// Differing are the pairs with q ≤ DifferenceRate, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
 	for _, d := range c.Ranked() {
 		if certain(d) <= DifferenceRate {
@@ -62,7 +59,6 @@ func certain(d compare.Difference) float64 {
 	return d.Q
 }
 
-// Ranked are the pairs by p, then by the size of their difference.
 func (c Comparison) Ranked() []compare.Difference {
 	ranked := slices.Clone(c.Result.Pairs)
 	slices.SortStableFunc(ranked, func(a, b compare.Difference) int {
@@ -75,7 +71,7 @@ func (c Comparison) scene() *picture.Scene {
 	return picture.NewScene(picture.Between(c.Groups[0].Result.Network.Network, c.Groups[1].Result.Network.Network), c.Style)
 }
 
-// Shared is the style of the pictures of single groups: places and line widths as in the common pictures.
+// Shared is the style of the pictures of single groups, with the common places and line widths.
 func (c Comparison) Shared() picture.Style {
 	style, s := c.Style, c.scene()
 	style.Layout = map[string]r2.Vec{}
@@ -92,7 +88,7 @@ func (c Comparison) Shared() picture.Style {
 	return style
 }
 
-// WriteComparison adds all files of a comparison, except those of the two networks; compare.json is last.
+// WriteComparison adds all files except those of the two networks; compare.json is last.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
 	s := c.scene()
@@ -172,7 +168,7 @@ func differences(pairs []compare.Difference, labels map[string]string) []network
 	return forest(n)
 }
 
-// Verdict says where the networks differ: structure, global strength (p ≤ 0.05) or single edges.
+// Verdict says where the networks differ: structure, global strength (p ≤ 0.05) or edges.
 func (c Comparison) Verdict() string {
 	const level = 0.05
 	var in []string

@@ -67,7 +67,7 @@ type explorerGroup struct {
 	Colour string `json:"colour"`
 }
 
-// mostPairs is how many pairs a page has, so that a browser can draw them.
+// mostPairs limits the pairs that a browser draws.
 const mostPairs = 5000
 
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
@@ -133,7 +133,7 @@ func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int 
 	return i
 }
 
-// size sets the radii of nodes by the values of a column of centrality.csv in each panel; nil for all alike.
+// size sets the radii of nodes by a column of centrality.csv; nil for all alike.
 func (x *explorer) size(column string, panels ...[]float64) {
 	if panels[0] == nil {
 		return
@@ -168,7 +168,6 @@ func (x *explorer) Rates() []float64 { return []float64{0.2, 0.1, 0.05, 0.01, 0.
 // column is numbers in JSON with six digits, null for NaN.
 type column []float64
 
-// MarshalJSON implements json.Marshaler.
 func (c column) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, v := range c {
@@ -214,7 +213,6 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) *explor
 	return x
 }
 
-// mostLevels is how many pairs of levels an edge tells of.
 const mostLevels = 6
 
 // takeLevels adds which levels go together and which pairs have no sign.
@@ -309,7 +307,6 @@ func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 	})
 }
 
-// explore takes edges and the strongest pairs of the path, up to mostPairs.
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
 	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)

@@ -23,8 +23,7 @@ import (
 	"missingscore/trainers/compare"
 )
 
-// small is a result of three columns, whose names are not kind, and a path of three λ: a – c comes
-// with the second, b – c with the third only, and a – b is no edge.
+// On a path of three λ, a – c comes with the second and b – c with the third.
 func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	t.Helper()
 	const d = 3
@@ -71,7 +70,6 @@ func TestExplore(t *testing.T) {
 	require.Equal(t, "[0.3,null]", string(text))
 }
 
-// Where the picture leaves edges out, the page can ask for how many are drawn, and says which nodes are.
 func TestExploreManyEdges(t *testing.T) {
 	n := &network.Network{}
 	for i := range 200 {
@@ -101,8 +99,7 @@ func TestExploreManyEdges(t *testing.T) {
 	}
 }
 
-// What the page's program is told cannot end the script that it stands in, and the policy lets
-// nothing run but the program itself.
+// No data can end the page's script, and the policy lets nothing else run.
 func TestThePageIsClosed(t *testing.T) {
 	r, s := small(t)
 	p := example()
@@ -127,7 +124,6 @@ func TestThePageIsClosed(t *testing.T) {
 	}
 }
 
-// The panels of a comparison have both sizes of each pair, and its difference.
 func TestExploreComparison(t *testing.T) {
 	r, s := small(t)
 	nan := math.NaN()

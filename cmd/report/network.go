@@ -24,10 +24,8 @@ import (
 	"missingscore/trainers"
 )
 
-// EstimatedLaw is the file of an estimated missingness mechanism, which the command writes.
 const EstimatedLaw = "estimated_missingness.json"
 
-// NetworkFiles are all that a result may have.
 var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "edge_differences", "centrality_differences", "stability"),
 	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
@@ -38,7 +36,6 @@ func pictureFiles(names ...string) (files []string) {
 	return files
 }
 
-// Source is where a result comes from, and how its nodes are shown.
 type Source struct {
 	Table string // its file
 	Made
@@ -46,7 +43,7 @@ type Source struct {
 	Style       picture.Style // of its pictures
 }
 
-// WriteNetwork adds all files of a result, model.json last, and removes files of an earlier result.
+// WriteNetwork adds all files, model.json last, and removes files of an earlier result.
 func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
 	scene := picture.NewScene(r.Network, from.Style)
@@ -123,7 +120,7 @@ func write(set *atomicfile.Set, dir string, files []file) error {
 	return nil
 }
 
-// mostInMatrix is the most columns for which precision.csv is written.
+// mostInMatrix limits the columns for which precision.csv is written.
 const mostInMatrix = 1000
 
 type drawing struct {
@@ -212,7 +209,7 @@ func withoutSign(n *network.Network) string {
 // mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the edges of the network and then the largest pairs of the path, and how many are left out.
+// curves are the edges of the network, then the largest pairs of the path, and the number left out.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 	d, pairs := len(r.Names), alongPath(r)
 	chosen := func(pair [2]int) int {

@@ -12,7 +12,6 @@ import (
 	"missingscore/trainers/power"
 )
 
-// PowerFiles are all that a study of the number of rows writes.
 var PowerFiles = append(pictureFiles("power"), "power.csv", "power.json", "report.html")
 
 // Power is how many rows a network needs, as its page shows it.
@@ -25,7 +24,6 @@ type Power struct {
 	JSON     []byte // of power.json
 }
 
-// WritePower adds all files, power.json last.
 func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	shown, err := save(set, dir, []drawing{drawPower(p.Result)}, p.Theme)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package report writes what a command found as one HTML page that needs no other file: a sentence,
-// warnings, the picture, the strongest edges with their intervals, and all else folded.
+// Package report writes a result as one HTML page without other files.
 package report
 
 import (
@@ -34,7 +33,6 @@ type section struct {
 	Code        string
 }
 
-// table has words in its first columns and numbers in the others.
 type table struct {
 	ID    string // "" for none
 	Words int
@@ -52,7 +50,6 @@ func settings(of [][2]string) *table {
 	return t
 }
 
-// Made says how the result can be made again.
 type Made struct {
 	Command, Version string
 	Seed             uint64
@@ -83,7 +80,7 @@ func (p page) Notices() (out []notice) {
 	return out
 }
 
-// cutNotice splits a text after its first clause of at least 24 characters, not within parentheses.
+// cutNotice splits a text after its first clause of at least 24 characters, outside parentheses.
 func cutNotice(text string) notice {
 	if found := clause.FindStringSubmatch(text); found != nil {
 		return notice{Short: found[1], Rest: found[2]}
@@ -98,7 +95,6 @@ type Picture struct{ Name, Caption, SVG string }
 
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
-// others are the pictures that the page does not draw itself.
 func others(pictures []Picture) (out []section) {
 	s := section{Title: "More pictures"}
 	for _, p := range pictures {

@@ -34,7 +34,6 @@ func example() page {
 	}
 }
 
-// The page goes from the sentence by warnings to what is folded, and a warning's rest is folded too.
 func TestPage(t *testing.T) {
 	p := example()
 	var b bytes.Buffer
@@ -73,7 +72,6 @@ func TestVerdict(t *testing.T) {
 	require.Equal(t, "No evidence that the networks differ.", c.Verdict())
 }
 
-// Columns with gaps are shown with p and predictor, if there are any; the smallest p is first.
 func TestGapTable(t *testing.T) {
 	_, _, got := gapTable([]mcar.Column{
 		{Name: "Solar", Missing: 7, P: math.NaN(), Corrected: math.NaN()},
@@ -97,7 +95,6 @@ func TestPatternTable(t *testing.T) {
 	require.Equal(t, [][]string{{"most", "1", "3"}, {"none", "0", "2"}, {"some, most", "2", "1"}}, got.Rows)
 }
 
-// Of very many columns the page has the ones with most missing cells.
 func TestManyColumns(t *testing.T) {
 	const all = mostRows + 3
 	var columns []Column
@@ -135,7 +132,6 @@ func TestDiffering(t *testing.T) {
 	require.Equal(t, -0.4, shown[4].Uncertainty.Estimate)
 }
 
-// A picture of the path has at most mostCurves pairs: the chosen ones, then the largest.
 func TestCurves(t *testing.T) {
 	const d = 40 // 780 pairs
 	r := &trainers.NetworkResult{Threshold: 1e-6, Adjacency: network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}}
@@ -167,8 +163,7 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// Pairs go from the most positive to the most negative; those that the network and most
-// resamples are without, and those without an estimate, are not shown.
+// Pairs absent from the network and most resamples are not shown.
 func TestForest(t *testing.T) {
 	pair := func(from string, estimate, inclusion float64) network.Edge {
 		u := network.Unknown(9)
@@ -186,7 +181,6 @@ func TestForest(t *testing.T) {
 	require.Equal(t, []string{"g", "c", "d", "a"}, shown)
 }
 
-// The codes of levels have no mean, and a column of them has its own name.
 func TestColumnsOfLevels(t *testing.T) {
 	table := &data.Table{Names: []string{"x", "sex", "item"}, N: 2, D: 3, Values: make([]float64, 6), Observed: []bool{true, true, true, true, false, true}}
 	result := &trainers.Result{

@@ -18,7 +18,6 @@ import (
 
 const mostBoxes = 40
 
-// drawResamples draws tests of differences between edges and strengths, and the stability of subsamples.
 func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 	if found := r.Inference; found != nil && found.Edges != nil {
 		for _, c := range []struct {
@@ -65,7 +64,7 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 	return out
 }
 
-// writeDifferences writes one line for each pair of numbers: names, values, difference, interval, test.
+// One line for each pair of numbers: names, values, difference, interval, test.
 func writeDifferences(w io.Writer, names []string, name func(place int) []string, d *inference.Differences) error {
 	c := csv.NewWriter(w)
 	var header []string

@@ -134,7 +134,6 @@ func columnTable(columns []Column) (title, note string, t *table) {
 
 const mostPatterns = 30
 
-// patternTable counts patterns of missing cells; nil for moments.
 func patternTable(of *data.Table, names []string) (title, note string, t *table) {
 	if of.Complete() || of.Counted != nil && of.Counted.Pairs != nil {
 		return "", "", nil
@@ -284,8 +283,7 @@ func missingText(r *trainers.Result) string {
 	return fmt.Sprintf("assumed %v", r.Assumption)
 }
 
-// Column summarises a column: counts of cells, mean and standard deviation of observed cells in the table's
-// units, NaN for levels.
+// Column summarises a column; mean and standard deviation are NaN for levels.
 type Column struct {
 	Name              string
 	Observed, Missing int
@@ -331,7 +329,7 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 	return c.Error()
 }
 
-// measured are the centralities of nodes, and the column of them that the sizes of nodes show.
+// measured are the centralities of nodes, and the column that node sizes show.
 func measured(result *trainers.Result, style picture.Style) (nodes []network.Centrality, sizes []float64, err error) {
 	if nodes, err = centralities(result); err == nil {
 		err = result.Network.Network.SetBridges(nodes, style.GroupOf)
@@ -342,7 +340,7 @@ func measured(result *trainers.Result, style picture.Style) (nodes []network.Cen
 	return nodes, sizes, err
 }
 
-// centralities include R² for Gaussian models on R^d with at most mostInMatrix columns.
+// R² is included for Gaussian models on R^d with at most mostInMatrix columns.
 func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	r := result.Network
 	out, err := r.Network.Centralities()

@@ -28,9 +28,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// wide is a made-up result of so many columns, whose names have 20 characters, with so many
-// random edges, all of them with inference. Of 100 λ the last has all edges, 39 have the
-// strongest 4000 and 60 the strongest 100.
+// wide has columns with names of 20 characters and random edges with inference. Of 100 λ the last
+// has all edges, 39 the strongest 4000 and 60 the strongest 100.
 func wide(t *testing.T, columns, edges int) (*data.Table, *trainers.Result) {
 	t.Helper()
 	const rows = 40
@@ -92,8 +91,7 @@ func wide(t *testing.T, columns, edges int) (*data.Table, *trainers.Result) {
 	return table, result
 }
 
-// Files of a very large network stay below the sizes that docs/reference/files.md#sizes states,
-// and edges.csv has every edge.
+// Sizes of docs/reference/files.md#sizes; edges.csv has every edge.
 func TestSizes(t *testing.T) {
 	slowtest.Skip(t, "8 s")
 	const columns, edges, letters = 5000, 400_000, 20

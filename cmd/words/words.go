@@ -1,5 +1,4 @@
-// Package words makes messages of the library messages of the program: the library names its
-// settings (Spec.Steps.Method), the program its flags (--method).
+// Package words replaces names of the library's settings (Spec.Steps.Method) by flags (--method).
 package words
 
 import (
@@ -9,7 +8,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Flags are the flags by the library's names.
 var Flags = map[string]string{
 	"ReadOptions.Columns": "--columns", "ReadOptions.Exclude": "--exclude", "ReadOptions.Numbers": "--numbers",
 	"ReadOptions.Decimal": "--dec", "ReadOptions.NA": "--na", "ReadOptions.Comma": "--sep",
@@ -34,11 +32,9 @@ var Flags = map[string]string{
 	memory.Variable + " where": "--memory or " + memory.Variable + " where",
 }
 
-// Name is the form of a setting's name in a message: a type and fields, a value behind it where the
-// flag stands for one.
+// Name matches a type and fields, and a value behind it where the flag stands for one.
 var Name = regexp.MustCompile(`\b(?:(?:Spec|ReadOptions|Table|MatchConfig|moments\.Options)(?:\.[A-Z]\w*)+(?:=(?:ordinal|false))?|ReadGroups|PrepareFile|` + memory.Variable + ` where)\b`)
 
-// Text is a message with flags.
 func Text(message string) string {
 	return Name.ReplaceAllStringFunc(message, func(name string) string {
 		if flag, ok := Flags[name]; ok {
@@ -48,10 +44,9 @@ func Text(message string) string {
 	})
 }
 
-// Writer hands on the Text of what is written. A message must not be cut in two.
+// Writer writes the Text of each message; a message must not be cut in two.
 type Writer struct{ W io.Writer }
 
-// Write implements io.Writer.
 func (t Writer) Write(text []byte) (int, error) {
 	if _, err := io.WriteString(t.W, Text(string(text))); err != nil {
 		return 0, err

@@ -14,7 +14,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// The names are fields that exist.
 func TestNamesAreFields(t *testing.T) {
 	roots := map[string]any{"Spec": trainers.Spec{}, "ReadOptions": data.ReadOptions{}, "Table": data.Table{}, "MatchConfig": fitted.MatchConfig{}, "moments.Options": moments.Options{}}
 	for name := range Flags {

@@ -83,7 +83,7 @@ func (r *reader) next() (arrow.RecordBatch, error) {
 	return r.file.RecordBatchAt(r.number - 1)
 }
 
-// Index implements format.Seeker: the number of rows before each record batch, and in total.
+// Index implements format.Seeker.
 func (r *reader) Index(int) (int, any, error) {
 	starts := []int{0}
 	for i := range r.file.NumRecords() {
@@ -111,10 +111,9 @@ func (r *reader) Seek(index any, row int, _ []int) error {
 	return nil
 }
 
-// mostDecimals bounds the length of a number's text.
 const mostDecimals = 100
 
-// decimals returns the scale of a decimal type; 0 for other types.
+// decimals returns 0 for types without decimals.
 func decimals(t arrow.DataType) int32 {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
@@ -199,8 +198,7 @@ func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	return b, nil
 }
 
-// numbersOf returns the numbers of a column; nil for other columns and decimals, which are read as
-// text.
+// numbersOf returns nil for columns that are read as text, among them decimals.
 func numbersOf(values arrow.Array) func(i int) float64 {
 	switch a := values.(type) {
 	case *array.Float64:
@@ -230,8 +228,7 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 	return nil
 }
 
-// levelsOf returns the dictionary of a column in order; nil without a dictionary, or if it is too
-// long for levels.
+// levelsOf returns the column's dictionary, nil if there is none or it has too many levels.
 func levelsOf(values arrow.Array) (levels []string) {
 	const most = 1000
 	a, ok := values.(*array.Dictionary)
@@ -291,7 +288,6 @@ func (r *reader) Close() error {
 	return r.file.Close()
 }
 
-// writer writes record batches of at most 16·format.BlockRows rows.
 type writer struct {
 	out     *ipc.FileWriter
 	builder *array.RecordBuilder
@@ -341,7 +337,7 @@ func (w *writer) Write(row []string) error {
 	return w.flush()
 }
 
-// appendCell appends a cell to a column, null if missing; false if the cell is not of kind k.
+// appendCell reports false if the cell is not of kind k. A missing cell becomes null.
 func appendCell(to array.Builder, k format.Kind, cell string) bool {
 	if cell == "" {
 		to.AppendNull()

@@ -9,8 +9,7 @@ import (
 	"missingscore/data/format"
 )
 
-// The library allocates lists of the length in the schema before it reads their entries, so one
-// changed byte could exhaust memory and end the program. The lengths are therefore checked first.
+// A damaged list length in the schema could exhaust memory: the library allocates lists first.
 
 // Field offsets in tables of Arrow's format (Schema.fbs, File.fbs).
 const (
@@ -33,8 +32,7 @@ func soundFooter(content io.ReaderAt, size int64) error {
 	return soundSchema(footer, footerSchema)
 }
 
-// soundSchema checks the schema at a field of the buffer's root table: no list may be longer than
-// the buffer. It panics if an offset leads outside.
+// soundSchema panics if an offset leads outside the buffer.
 func soundSchema(buffer []byte, place flatbuffers.VOffsetT) error {
 	root := flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}
 	at := flatbuffers.UOffsetT(root.Offset(place))
@@ -45,7 +43,6 @@ func soundSchema(buffer []byte, place flatbuffers.VOffsetT) error {
 	return soundLists(flatbuffers.Table{Bytes: buffer, Pos: root.Indirect(root.Pos + at)}, schemaFields, schemaMetadata, &left)
 }
 
-// soundLists checks the fields below a table, and its metadata.
 func soundLists(table flatbuffers.Table, fields, metadata flatbuffers.VOffsetT, left *int) error {
 	for _, place := range []flatbuffers.VOffsetT{metadata, fields} {
 		at := flatbuffers.UOffsetT(table.Offset(place))

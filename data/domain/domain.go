@@ -1,7 +1,5 @@
 // Package domain describes the support of truncated data: R^d, boxes, half-spaces and their
-// intersections. For a row with missing cells it gives the feasible range of the missing cells, the
-// weight g that vanishes on the boundary of the projection onto the observed coordinates, and
-// directions that keep the range of the missing cells.
+// intersections; the feasible range of a row's missing cells; and the weight g of truncated score matching.
 package domain
 
 import (
@@ -20,7 +18,6 @@ type Domain struct {
 	Gaps         *Bounds // bounds of missing cells if they differ (Censoring); else nil
 }
 
-// Sizes whose products stay within float64, as in data tables.
 const (
 	smallest = 1e-150
 	largest  = 1e150
@@ -77,7 +74,6 @@ func (s *Domain) Check(names []string) error {
 	return nil
 }
 
-// check returns what is wrong with a half-space for d columns, or nil.
 func (h HalfSpace) check(d int) error {
 	if len(h.A) != d {
 		return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
@@ -171,8 +167,7 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 	return -1, nil
 }
 
-// reach returns the minimum of aᵀx over the missing cells within the box, the size of its terms,
-// and whether a missing cell has a coefficient.
+// reach returns the minimum of aᵀx over missing cells in the box, its size, and whether any a ≠ 0.
 func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
 	lower, upper := s.GapBounds()
 	for j, a := range h.A {
@@ -240,10 +235,7 @@ func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 type Bounds struct{ Lower, Upper []float64 }
 
 // Censoring returns s for a table in which exactly the cells below Below_j or above Above_j are
-// missing; infinite thresholds are none. Observed cells lie between the thresholds, missing cells
-// beyond.
-//
-// Check rejects a column with both thresholds and a threshold outside s.
+// missing; infinite thresholds are none. Check rejects a column with both.
 func (s *Domain) Censoring(below, above []float64) *Domain {
 	if s == nil {
 		s = All(len(below))
@@ -275,7 +267,6 @@ func (s *Domain) GapBounds() (lower, upper []float64) {
 	return s.Lower, s.Upper
 }
 
-// ofObserved adds to a message that a bound holds for observed cells only.
 func (s *Domain) ofObserved(j int) string {
 	if low, high := s.GapBounds(); low[j] != s.Lower[j] || high[j] != s.Upper[j] {
 		return " of observed cells (others are censored)"
@@ -297,8 +288,7 @@ func (b *Bounds) check(names []string) error {
 	return nil
 }
 
-// Cone reports whether scaling columns maps s to itself: all bounds are 0 and there are no
-// half-spaces.
+// Cone reports whether scaling columns maps s to itself: bounds of 0, no half-spaces.
 func (s *Domain) Cone() bool {
 	if s == nil {
 		return true

@@ -77,7 +77,6 @@ func TestOutside(t *testing.T) {
 	require.ErrorContains(t, why, "at least 1.5 for any missing cells")
 }
 
-// Standardising moves the set with the columns.
 func TestStandardised(t *testing.T) {
 	rng := stream.New(2, 1)
 	s := box()
@@ -99,13 +98,11 @@ func TestStandardised(t *testing.T) {
 	require.Greater(t, inside, 100)
 }
 
-// weights lists the kinds.
 var weights = map[string]domain.Weight{
 	"per coordinate": {}, "scalar": {Scalar: true}, "cap": {Cap: 0.3}, "as the paper": {Scalar: true, NoTangent: true},
 }
 
-// ∂g is the derivative of g by differences; g vanishes on the boundary of the projection in each coordinate with
-// a normal component there, and not on the bounds of missing cells.
+// g vanishes on the boundary of the projection, not on the bounds of missing cells.
 func TestWeight(t *testing.T) {
 	const h = 1e-6
 	for name, w := range weights {
@@ -171,8 +168,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// t_j is orthogonal to every half-space that is cut, has an observed part of e_j,
-// and stays off coordinates with bounds.
+// t_j is orthogonal to every half-space that is cut, with observed part e_j.
 func TestTangent(t *testing.T) {
 	rng := stream.New(4, 1)
 	seen, lost := 0, 0
@@ -278,8 +274,6 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// censored hides cells of the first column above 2, of the second below 1, in the
-// box x1 ≥ 0, x2 ≤ 3, −1 ≤ x3 ≤ 1.
 func censored() *domain.Domain {
 	return box().Censoring([]float64{-inf, 1, -inf, -inf}, []float64{2, inf, inf, inf})
 }
@@ -308,8 +302,6 @@ func TestCensoredBounds(t *testing.T) {
 	require.ErrorContains(t, box().Censoring([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
 }
 
-// Missing cells lie beyond the threshold, observed cells before it: sections, limits by
-// half-spaces, and errors.
 func TestCensoredSections(t *testing.T) {
 	s := censored()
 	names := []string{"a", "b", "c", "d"}
@@ -351,8 +343,6 @@ func TestCensoredWeight(t *testing.T) {
 	require.Equal(t, []float64{-1, 0, 0, 0}, slope)
 }
 
-// Standardising and intersecting take the missing cells' bounds along, and a
-// fingerprint tells censored from truncated.
 func TestCensoredElsewhere(t *testing.T) {
 	z := censored().Standardised([]float64{1, 1, 0, 0}, []float64{2, 0.5, 1, 1})
 	require.Equal(t, []float64{-0.5, 0, -1, -inf}, z.Lower)
@@ -376,8 +366,7 @@ func TestCensoredElsewhere(t *testing.T) {
 	require.NotContains(t, string(text), "Gaps")
 }
 
-// Whether a row can be completed does not depend on the units of the columns, nor on how a
-// half-space is multiplied out.
+// Whether a row can be completed depends neither on the columns' units nor on a half-space's scale.
 func TestInteriorInOtherUnits(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -412,7 +401,6 @@ func TestInteriorInOtherUnits(t *testing.T) {
 	})
 }
 
-// A thin strip far from the origin has an inside, one of no thickness has none.
 func TestThinStrips(t *testing.T) {
 	for width, want := range map[float64]bool{1e-3: true, 1e-5: true, 0: false, -1e-5: false} {
 		s := domain.All(2)

@@ -12,8 +12,6 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// file is domain.json: bounds and half-spaces by column name, in the table's units. A column
-// without an entry has no bound and coefficient 0.
 type file struct {
 	Lower map[string]float64 `json:"lower"`
 	Upper map[string]float64 `json:"upper"`
@@ -36,7 +34,6 @@ func Read(path string, names []string) (*Domain, error) {
 	return strictjson.File(path, func(text []byte) (*Domain, error) { return Parse(text, names) })
 }
 
-// Parse does the work of Read on text.
 func Parse(text []byte, names []string) (*Domain, error) {
 	var f file
 	if err := strictjson.Decode(text, &f, `{"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`); err != nil {

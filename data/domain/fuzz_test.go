@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Whatever a domain's file holds is read, with a point inside, and comes again as it is written, or is refused.
 func FuzzParseText(f *testing.F) {
 	names := []string{"x1", "x2"}
 	fuzztest.Reader[*domain.Domain]{

@@ -10,9 +10,8 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Interior completes a row to a point inside s whose smallest slack of the missing cells, at most
-// 1, is maximal (a linear program), in units that do not depend on the columns' units. ok is false
-// if no slack is left.
+// Interior completes a row to a point inside s that maximises the smallest slack of the missing
+// cells, at most 1, by a linear program. ok is false if no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	var free []int
 	point = make([]float64, len(x))
@@ -72,8 +71,7 @@ const (
 	leastSlack       = 1e-13 // in the program's own units: smaller is rounding
 )
 
-// largestSlack returns the values of n columns that maximise the smallest slack of the
-// inequalities, a distance in scaled units; ok is false if there is no solution.
+// largestSlack maximises the smallest slack of the inequalities over n columns.
 func largestSlack(rows [][]float64, n int) (values []float64, ok bool) {
 	rowUnit, unit := equilibrate(rows, n)
 	g, right := mat.NewDense(len(rows)+1, n+1, nil), make([]float64, len(rows)+1)
@@ -106,8 +104,8 @@ func largestSlack(rows [][]float64, n int) (values []float64, ok bool) {
 }
 
 // equilibrate returns powers of two for rows and columns; the last column is the right-hand side.
-// Columns are scaled by least squares on the logarithms of the entries (Curtis & Reid 1972), which
-// makes the result independent of the columns' units. Rows are then scaled to a largest entry of 1.
+// Least squares on the logarithms of the entries (Curtis & Reid 1972) makes the result independent
+// of the columns' units.
 func equilibrate(program [][]float64, n int) (rows, columns []int) {
 	sizes := mat.NewDense(len(program), n+1, nil) // log₂, −Inf for 0
 	sizes.Apply(func(i, k int, _ float64) float64 { return math.Log2(math.Abs(program[i][k])) }, sizes)
@@ -133,7 +131,6 @@ func equilibrate(program [][]float64, n int) (rows, columns []int) {
 	return rows, columns
 }
 
-// meanFinite is the mean of x + y over the finite entries, 0 if there are none.
 func meanFinite(x, y []float64) float64 {
 	sum, n := 0.0, 0
 	for i, v := range x {

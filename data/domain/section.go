@@ -3,8 +3,8 @@ package domain
 import "math"
 
 // Section is the range of a row's missing cells given its observed cells: the box Lower, Upper, cut
-// by half-spaces whose observed part is moved to B. All slices have length d; only missing
-// coordinates are defined, and each A is zero elsewhere.
+// by half-spaces with their observed part moved to B. Slices have length d; only missing
+// coordinates are defined.
 type Section struct {
 	Lower, Upper []float64
 	Cuts         []HalfSpace
@@ -12,8 +12,7 @@ type Section struct {
 	memory []float64
 }
 
-// Section fills c for a row. Half-spaces without a missing cell are omitted. It allocates only at
-// first calls.
+// Section fills c for a row, without half-spaces that have no missing cell.
 func (s *Domain) Section(c *Section, x, mask []float64) {
 	d := len(s.Lower)
 	c.Lower, c.Upper = s.GapBounds()
@@ -39,9 +38,8 @@ func (s *Domain) Section(c *Section, x, mask []float64) {
 	}
 }
 
-// Single returns the only half-space of the section if its coordinates have no other bound. Then an
-// isotropic normal restricted to the section has a closed form: the component along A is truncated,
-// the others follow the box.
+// Single returns the only half-space of the section if its coordinates have no other bound. An
+// isotropic normal is then truncated along A and follows the box in other directions.
 func (c *Section) Single() (h HalfSpace, ok bool) {
 	if len(c.Cuts) != 1 {
 		return h, false

@@ -8,22 +8,17 @@ import (
 )
 
 // Weight chooses the weight function g_Λ of truncated score matching
-// (docs/theory/truncated.md#eq-weight-g). It vanishes on the boundary of the projection X_Λ of the
-// domain onto the observed coordinates. Bounds of missing cells, and half-spaces with an unbounded
-// missing coordinate, do not affect it.
+// (docs/theory/truncated.md#eq-weight-g), which vanishes on the boundary of the projection X_Λ of
+// the domain onto the observed coordinates.
 //
 // The zero value is the default, one g_j per coordinate. With δ_j the distance of x_j to its own
 // bounds and δ_h the distance of x_Λ to a half-space of observed coordinates,
 //
 //	g_j = min(cap, δ_j) · Π_{h: a_hj ≠ 0} min(1, δ_h/cap) · min(1, 4/Σ_h ‖a_h‖²‖v_h‖²)
 //
-// Only the normal component must vanish on a boundary, so a coordinate keeps its full weight near
-// the bounds of others. With Scalar, the paper's form, all coordinates share min(cap, the smallest
-// distance) in place of the first two factors.
-//
-// The last factor is constant for a pattern and damps the tangential score s_j − a_j vᵀs (see
-// Tangent), whose variance grows with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j,
-// c): genscore's "min_pow" with power 1.
+// With Scalar, the paper's form, all coordinates share min(cap, the smallest distance) in place of
+// the first two factors. The last factor damps the tangential score (Tangent), whose variance grows
+// with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow" with power 1.
 type Weight struct {
 	Scalar bool    `json:"scalar"` // one g for all coordinates of a row
 	Cap    float64 `json:"cap"`    // where g stops growing, in the units of x; 0 means 1
@@ -31,17 +26,16 @@ type Weight struct {
 	NoTangent bool `json:"no_tangent"`
 }
 
-// Tangent holds, for each half-space h of a domain, the vector v_h on a row's missing coordinates
-// with a_kᵀv_h = 1 for k = h and 0 for other half-spaces cut; zero if h is not cut. Then t_j = e_j
-// − Σ_h a_hj v_h is tangent to all of them: along it x_Λ changes by e_j and the range of the
-// missing cells stays. v has minimal length. Coordinates with box bounds do not take part.
+// Tangent holds, for each half-space h that is cut, the shortest vector v_h on a row's missing
+// coordinates without box bounds with a_kᵀv_h = 1 for k = h and 0 for other half-spaces cut. Along
+// t_j = e_j − Σ_h a_hj v_h, x_Λ changes by e_j and the range of the missing cells stays.
 type Tangent struct {
 	V    [][]float64 // (half-spaces, d)
 	Lost []bool      // (d): observed coordinates for which no such t_j exists
 }
 
-// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and the tangent, whose
-// memory it reuses. Lost coordinates have g = 0 and leave the objective.
+// At fills g and ∂_j g_j (d) for a row, zero where missing, and the tangent. Lost coordinates have
+// g = 0 and leave the objective.
 func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 	cap := w.Cap
 	if cap == 0 {
@@ -124,8 +118,7 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 }
 
 // distance returns the distance of x_Λ to a half-space with a boundary in the projection, and the
-// length of its normal there. Such a half-space has observed coordinates only or, without the
-// tangential correction, missing coordinates with box bounds.
+// length of its normal there.
 func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (distance, size float64, ok bool) {
 	low, _, cut := s.reach(h, x, mask)
 	if cut && (!noTangent || math.IsInf(low, -1)) {
@@ -227,8 +220,7 @@ func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
 	return true
 }
 
-// LeftOut counts the observed cells of a table (observed row by row) without a tangent, and all
-// observed cells.
+// LeftOut counts the observed cells of a table without a tangent, and all observed cells.
 func (w Weight) LeftOut(observed []bool, s *Domain) (lost, cells int) {
 	if !s.Bounded() || len(s.Half) == 0 || w.NoTangent {
 		return 0, 0

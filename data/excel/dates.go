@@ -9,18 +9,15 @@ import (
 	"missingscore/data/format"
 )
 
-// builtInDate reports whether a format without a code in the file shows dates (ECMA-376, part 1,
-// 18.8.30): 27 to 36 and 50 to 58 are East Asian.
+// ECMA-376, part 1, 18.8.30; 27 to 36 and 50 to 58 are East Asian.
 func builtInDate(id int) bool {
 	return 14 <= id && id <= 17 || id == 22 || 27 <= id && id <= 36 || 50 <= id && id <= 58
 }
 
-// codeLiterals matches literals of a format code: quoted texts, a character after \, _ or *, and
-// colours, conditions, currencies and languages in brackets.
+// Quoted texts, a character after \, _ or *, and colours, conditions, currencies in brackets.
 var codeLiterals = regexp.MustCompile(`"[^"]*"?|[\\_*].|\[[^\]]*\]?|(?i:general)`)
 
-// showsDate reports whether the first section of a code, which formats numbers above 0, has a
-// year, a day or a month's name; e, g and b are years of other calendars.
+// showsDate looks for a year, a day or a month's name; e, g and b are years of other calendars.
 func showsDate(code string) bool {
 	code, _, _ = strings.Cut(codeLiterals.ReplaceAllString(strings.ToLower(code), ""), ";")
 	return (strings.ContainsAny(code, "ydegb") || strings.Contains(code, "mmm")) && !strings.ContainsAny(code, "#?") && !strings.HasPrefix(code, "0")
@@ -33,8 +30,7 @@ const (
 	from1904 = 1462
 )
 
-// date writes a number of days as 2013-02-08 or, to the millisecond, 2013-02-08T12:30:00. ok is
-// false if the number has no such text.
+// date writes 2013-02-08 or, to the millisecond, 2013-02-08T12:30:00.
 func date(days float64, epoch bool) (text string, ok bool) {
 	if epoch {
 		days += from1904
@@ -54,8 +50,7 @@ func date(days float64, epoch bool) (text string, ok bool) {
 	return at.Format("2006-01-02T15:04:05.999"), true
 }
 
-// daysOf converts a date or time to days, with its style in parts; ok reports whether a sheet
-// reproduces the text.
+// daysOf reports in ok whether a sheet reproduces the text.
 func daysOf(text string) (days float64, style int, ok bool) {
 	style = 2
 	at, err := time.Parse(format.TimeLayout, text)

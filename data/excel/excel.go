@@ -35,14 +35,12 @@ func init() {
 	})
 }
 
-// Limits of a sheet.
 const (
 	mostRows    = 1 << 20
 	mostColumns = 1 << 14
 	mostLetters = 32767 // of a cell
 )
 
-// reader reads the rows of a sheet to its end, or fails.
 type reader struct {
 	file   string
 	parts  map[string]*zip.File // by path in lower case, without the leading slash
@@ -75,7 +73,6 @@ type cell struct {
 	uncomputed bool // a formula without a result
 }
 
-// Elements of the parts of a workbook.
 type (
 	relations struct {
 		All []struct {
@@ -125,7 +122,6 @@ type (
 	}
 )
 
-// escape matches a character that XML cannot hold, as workbooks write it.
 var escape = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
 func (t *richText) String() string {
@@ -183,7 +179,6 @@ func (r *reader) refuse(what string, args ...any) error {
 	return &format.Error{Text: r.file + fmt.Sprintf(what, args...)}
 }
 
-// partName resolves a target relative to a folder.
 func partName(folder, target string) string {
 	target = strings.ReplaceAll(target, `\`, "/")
 	if !strings.HasPrefix(target, "/") {
@@ -269,7 +264,6 @@ func (r *reader) find(asked string) error {
 	return nil
 }
 
-// main is the name of the workbook's part.
 func (r *reader) main() (string, error) {
 	var top relations
 	if err := r.decode("_rels/.rels", &top); err != nil {
@@ -319,7 +313,6 @@ func (s *shallow) Token() (xml.Token, error) {
 	return t, err
 }
 
-// decode reads a small part; a part that does not exist is empty.
 func (r *reader) decode(name string, to any) error {
 	f := r.parts[name]
 	if f == nil {
@@ -401,7 +394,6 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 	return b, nil
 }
 
-// next reads a row up to its last nonblank cell; io.EOF at the end of the sheet.
 func (r *reader) next() (row []cell, err error) {
 	for {
 		t, err := r.xml.Token()
@@ -474,7 +466,6 @@ func cellColumn(name string, row, next int) (int, error) {
 	return at, nil
 }
 
-// columnName is the letter name of a column: A, B, …
 func columnName(at int) (name string) {
 	for at++; at > 0; at = (at - 1) / 26 {
 		name = string(rune('A'+(at-1)%26)) + name
@@ -482,7 +473,6 @@ func columnName(at int) (name string) {
 	return name
 }
 
-// cell converts a cell by its type.
 func (r *reader) cell(c sheetCell) (cell, error) {
 	text := ""
 	if c.Value != nil {

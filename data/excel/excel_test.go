@@ -18,7 +18,6 @@ import (
 	"missingscore/data/format"
 )
 
-// content is all of a workbook.
 type content struct {
 	header []string
 	rows   [][]string
@@ -26,7 +25,6 @@ type content struct {
 	kinds  []format.Kind
 }
 
-// read reads a sheet.
 func read(t testing.TB, path, sheet string) (c content, err error) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -68,7 +66,7 @@ const (
 	soundTexts = `<sst><si><t>a</t></si><si><r><t>b</t></r><rPh><t>x</t></rPh></si></sst>`
 )
 
-// bookOf is a workbook of parts, with the rest that it needs. A part that is "-" is left out.
+// bookOf adds the parts that a workbook needs; a part that is "-" is left out.
 func bookOf(t testing.TB, path string, parts map[string]string) {
 	all := map[string]string{
 		"xl/workbook.xml": `<x:workbook xmlns:x="m" xmlns:r="rel"><x:sheets><x:sheet name="S" sheetId="7" r:id="rId1"/></x:sheets></x:workbook>`,
@@ -95,8 +93,6 @@ func bookOf(t testing.TB, path string, parts map[string]string) {
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// A workbook that is damaged inside is refused with the sheet and about the row: no row and no cell
-// is lost without a word.
 func TestDamagedWorkbooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.xlsx")
 	bookOf(t, path, nil)
@@ -154,7 +150,6 @@ func TestDamagedWorkbooks(t *testing.T) {
 	}
 }
 
-// Cells without names follow each other, and every way to write a cell is read.
 func TestCellsOfWorkbooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.xlsx")
 	bookOf(t, path, map[string]string{"xl/sharedStrings.xml": "-", "xl/worksheets/sheet1.xml": `<w:worksheet xmlns:w="m"><w:sheetData><w:row/><w:row><w:c t="inlineStr"><w:is><w:t>x_x0041__x</w:t></w:is></w:c><w:c/><w:c t="str"><w:v>y</w:v></w:c></w:row>` +
@@ -173,7 +168,6 @@ func TestCellsOfWorkbooks(t *testing.T) {
 	}
 }
 
-// Which formats show dates, and the dates of numbers.
 func TestExcelFormats(t *testing.T) {
 	for shown, codes := range map[bool][]string{
 		false: {"General", "0", "0.00E+00", "# ?/?", `0.0" mmol/L"`, `0" years"`, `#,##0.00 "EUR"`, `[$CHF]\ #,##0.00`, `_-* #,##0.00\ [$€-407]_-;-* #,##0.00\ [$€-407]_-`, `#,##0.00_);[Red]\(#,##0.00\)`,
@@ -212,8 +206,7 @@ func TestExcelFormats(t *testing.T) {
 	}
 }
 
-// Numbers shown with units are numbers, and a date among them is one by its own format, in a workbook
-// that another program wrote.
+// Numbers with units are numbers, and a date among them is one by its own format.
 func TestNumbersAmongDates(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.xlsx")
 	book := excelize.NewFile()
@@ -246,7 +239,6 @@ func TestNumbersAmongDates(t *testing.T) {
 	require.Equal(t, format.Date, s.kinds[5])
 }
 
-// Another program reads the workbooks of this one: numbers, texts, truth values and dates.
 func TestWorkbooksForOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.xlsx")
 	columns := []format.Column{{Name: "n", Kind: format.Numbers}, {Name: "t", Kind: format.Text}, {Name: "yes", Kind: format.Boolean}, {Name: "day", Kind: format.Date}, {Name: "at", Kind: format.Stamp}, {Name: "long", Kind: format.Whole}, {Name: "m", Kind: format.Mixed}}

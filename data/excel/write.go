@@ -14,8 +14,7 @@ import (
 	"missingscore/data/format"
 )
 
-// parts are the parts of a workbook besides its sheet (ECMA-376, part 1, annex L). Styles: 1 date,
-// 2 date and time.
+// ECMA-376, part 1, annex L. Styles: 1 date, 2 date and time.
 var parts = []struct{ name, text string }{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
@@ -75,7 +74,7 @@ func (w *writer) Write(row []string) error {
 	return w.add(row, func(j int) format.Kind { return w.columns[j].Kind })
 }
 
-// add writes a row of cells of these kinds. A cell that does not fit its type is written as text.
+// A cell that does not fit its type is written as text.
 func (w *writer) add(row []string, of func(j int) format.Kind) error {
 	if w.rows++; w.rows > mostRows {
 		return fmt.Errorf("a sheet has at most %d rows; choose a name that ends in .csv or .parquet", mostRows)
@@ -104,7 +103,6 @@ func (w *writer) add(row []string, of func(j int) format.Kind) error {
 	return err
 }
 
-// typedCell writes a cell that is not text, with its type or style.
 func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
 	if k == format.Boolean && k.Keeps(cell) {
 		return ` t="b"`, cell, true
@@ -122,7 +120,6 @@ func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
 	return "", "", false
 }
 
-// longWhole reports whether a whole number has more digits than Excel keeps (15).
 func longWhole(cell string) bool {
 	digits := strings.TrimLeft(cell, "+-0")
 	return len(digits) > 15 && !strings.ContainsAny(digits, ".eE")

@@ -1,4 +1,4 @@
-// Package format is the interface between tables and the formats of their files. A format's package
+// Package format is the interface between tables and their file formats. A format's package
 // registers itself on import, as image/png does:
 //
 //	import _ "missingscore/data/parquet"
@@ -21,10 +21,8 @@ type Format struct {
 	Endings []string // of file names; the first is written
 	Begins  func(first []byte) bool
 	Lines   bool // messages count rows by their number in the file, including the header, as lines of a text
-	// Open and Write report damage as a *Damage, and may panic: both become an error that names the
-	// file.
-	Open  func(*File) (Reader, error)
-	Write func(to io.Writer, columns []Column) (Writer, error)
+	Open    func(*File) (Reader, error)
+	Write   func(to io.Writer, columns []Column) (Writer, error)
 }
 
 // FirstBytes is the number of bytes that Begins receives.
@@ -35,8 +33,7 @@ var registered []*Format
 // Register registers a format. Call it from init functions only.
 func Register(f *Format) { registered = append(registered, f) }
 
-// ByContent returns the format with these first bytes; nil for text, and for a format whose package
-// the program does not import.
+// ByContent returns the format with these first bytes; nil for text and unregistered formats.
 func ByContent(first []byte) *Format {
 	for _, f := range registered {
 		if f.Begins(first) {
@@ -79,7 +76,6 @@ type File struct {
 	Content func() (io.ReaderAt, int64, error) // the whole content with random access
 }
 
-// Column of a file.
 type Column struct {
 	Name    string
 	Kind    Kind
@@ -88,8 +84,7 @@ type Column struct {
 
 // Reader reads the rows of a file in order. It need not be safe for concurrent use.
 type Reader interface {
-	// Columns lists the columns of the file in order. row is the row of the header, 0 if none.
-	// Kinds may be known only after the last row.
+	// row is the row of the header, 0 if none. Kinds may be known only after the last row.
 	Columns() (all []Column, row int)
 	// Read returns the next rows of the chosen columns, and io.EOF after the last. The caller owns
 	// the result. texts also requests the text of numbers.
@@ -103,8 +98,8 @@ type Counter interface{ Rows() int }
 // Seeker is a Reader with random access to rows.
 type Seeker interface {
 	Reader
-	// Index counts the rows of the file. index holds the data for Seek to rows 0, every, 2·every,
-	// …; readers of the same file may share it.
+	// Index counts the rows. index holds the data for Seek to rows 0, every, 2·every, …; readers of
+	// the same file may share it.
 	Index(every int) (rows int, index any, err error)
 	// Seek moves to one of these rows: the next Read begins there.
 	Seek(index any, row int, chosen []int) error
@@ -138,7 +133,6 @@ func NewBlock(before, rows, columns int) *Block {
 	return b
 }
 
-// Cut keeps at most most rows.
 func (b *Block) Cut(most int) {
 	if len(b.Rows) <= most {
 		return
@@ -153,8 +147,7 @@ func (b *Block) Cut(most int) {
 	}
 }
 
-// Writer writes a table row by row. An empty cell is missing; other cells match their column's
-// kind.
+// Writer writes a table row by row. An empty cell is missing.
 type Writer interface {
 	Write(row []string) error
 	Close() error
@@ -174,5 +167,4 @@ type Damage struct{ What string }
 
 func (e *Damage) Error() string { return e.What }
 
-// Damaged returns a *Damage.
 func Damaged(what string, args ...any) error { return &Damage{fmt.Sprintf(what, args...)} }

@@ -30,7 +30,6 @@ const NestedCell = "(nested)"
 // Numeric reports whether cells of the kind are numbers.
 func (k Kind) Numeric() bool { return k >= Numbers && k <= Boolean }
 
-// Zone is the suffix of times of a kind.
 func (k Kind) Zone() string {
 	if k == Instant {
 		return "Z"
@@ -38,8 +37,7 @@ func (k Kind) Zone() string {
 	return ""
 }
 
-// Keeps reports whether a value of the kind reproduces the cell. Trailing zeros of decimals may be
-// lost.
+// Keeps reports whether a value of the kind reproduces the cell, up to trailing zeros.
 func (k Kind) Keeps(cell string) bool {
 	switch k {
 	case Whole:
@@ -65,7 +63,6 @@ func (k Kind) Keeps(cell string) bool {
 // writtenNumber matches numbers as programs write them; 007 and 1e5 may be codes.
 var writtenNumber = regexp.MustCompile(`^-?((?:0|[1-9]\d*)?(?:\.\d+)?)(?:[eE][-+]\d+)?$|^-?(\d\.\d+)[eE]\d+$`)
 
-// keepsNumber reports whether a float64 keeps all digits of a number.
 func keepsNumber(cell string) bool {
 	if cell == "NaN" || cell == "Inf" || cell == "-Inf" {
 		return true
@@ -83,8 +80,7 @@ func keepsNumber(cell string) bool {
 	return len(digits) <= 17 && kept == digits
 }
 
-// Number is the shortest text that reads back as x, with an exponent only to avoid many zeros;
-// "NaN", "Inf" or "-Inf" if x is not finite.
+// Number is the shortest text that reads back as x, "NaN", "Inf" or "-Inf" if x is not finite.
 func Number(x float64) string {
 	switch size := math.Abs(x); {
 	case math.IsInf(x, 1):
@@ -95,7 +91,6 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// TimeLayout is the layout of times.
 const TimeLayout = "2006-01-02T15:04:05.999999999"
 
 // Time writes the time units·nanos nanoseconds after 1970.
@@ -104,13 +99,11 @@ func Time(units, nanos int64) string {
 	return time.Unix(units/second, units%second*nanos).UTC().Format(TimeLayout)
 }
 
-// Microseconds parses a time of kind k into microseconds since 1970.
 func Microseconds(k Kind, cell string) (int64, bool) {
 	at, err := time.Parse(TimeLayout+k.Zone(), cell)
 	return at.UnixMicro(), err == nil
 }
 
-// Days parses a date into days since 1970.
 func Days(cell string) (int32, bool) {
 	at, err := time.Parse(time.DateOnly, cell)
 	return int32(at.Unix() / 86400), err == nil

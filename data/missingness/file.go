@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// file is missingness.json: the mechanism by column name, in the table's units.
 type file[R, T any] struct {
 	Logistic map[string]R `json:"logistic,omitempty"`
 	Censored map[string]T `json:"censored,omitempty"`
@@ -38,9 +37,8 @@ type threshold struct {
 //	 "censored": {"x3": {"above": 1.5}, "x4": {"below": -1}}}
 //
 // Here x1 is observed with probability 1/(1 + exp(−1.2 + 2 x1 − 0.5 x2)), and exactly the cells of
-// x3 above 1.5 and of x4 below −1 are missing. Other columns are always observed, or missing
-// completely at random. "estimated": true says that the numbers come from the table itself. Errors
-// name the file and the column.
+// x3 above 1.5 and of x4 below −1 are missing. Other columns are observed, or missing completely at
+// random. "estimated": true says that the numbers come from the table itself.
 func Read(path string, names []string) (*Model, error) {
 	return strictjson.File(path, func(text []byte) (*Model, error) { return Parse(text, names) })
 }

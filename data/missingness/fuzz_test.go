@@ -8,7 +8,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Any file is read and round-trips, or is refused.
 func FuzzParse(f *testing.F) {
 	names := []string{"x1", "x2"}
 	fuzztest.Reader[*missingness.Model]{

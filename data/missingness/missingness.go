@@ -1,7 +1,5 @@
-// Package missingness describes known mechanisms of cells missing not at random: the probability
-// that cells of a row are hidden, given the whole row. It hides cells, and reads mechanisms from
-// files. Package model has log φ_Λ for fitting, where φ_Λ(x) is the probability that exactly the
-// cells Λ of row x are observed.
+// Package missingness describes known mechanisms of cells missing not at random: it hides cells and
+// reads mechanisms from files. Package model has log φ_Λ for fitting.
 package missingness
 
 import (
@@ -24,8 +22,7 @@ type Mechanism interface {
 	Observed(p, x []float64)
 }
 
-// Hide hides cells of a complete table. Hidden cells hold 0; rows without any value stay. It fails
-// if the table has missing cells, and where data.NewTable fails.
+// Hide hides cells of a complete table. Hidden cells hold 0; rows without any value stay.
 func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	if !t.Complete() {
 		return nil, fmt.Errorf("%d cells are missing: hiding cells needs a complete table", t.Missing())
@@ -48,8 +45,8 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	return hidden, nil
 }
 
-// Model hides some columns by logistic regressions and others by thresholds. Cells of other columns
-// are missing completely at random, if at all. A nil *Model, or a nil part, has no columns.
+// Model hides some columns by logistic regressions and others by thresholds. Other columns are
+// missing completely at random, if at all. A nil *Model, or a nil part, has no columns.
 type Model struct {
 	Logistic *Logistic
 	Censored *Censored
@@ -97,8 +94,7 @@ func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	return s.Censoring(m.Censored.Below, m.Censored.Above)
 }
 
-// Elsewhere returns m with its other columns, of d in total, hidden completely at random with
-// probability p.
+// Elsewhere returns m with its other columns, of d, hidden completely at random with probability p.
 func (m *Model) Elsewhere(d int, p float64) *Model {
 	e := &Model{Logistic: NewLogistic(d)}
 	if m != nil {
@@ -121,9 +117,8 @@ func (m *Model) Elsewhere(d int, p float64) *Model {
 //
 //	P(cell j observed | x) = 1/(1 + exp(−η_j)),   η = Intercept + Slope x
 //
-// Diagonal slopes are self-masking. Other slopes make a column missing at random if their columns
-// are always observed, and not at random otherwise. Intercept +Inf marks a column without a law:
-// always observed, or missing independently of x, which does not bias the estimate.
+// Diagonal slopes are self-masking. Intercept +Inf marks a column without a law: always observed,
+// or missing independently of x, which does not bias the estimate.
 type Logistic struct {
 	Intercept []float64  // (d)
 	Slope     *mat.Dense // (d, d), units 1/x; row j belongs to column j
@@ -141,7 +136,6 @@ func NewLogistic(d int) *Logistic {
 // Concerns reports whether l hides column j.
 func (l *Logistic) Concerns(j int) bool { return !math.IsInf(l.Intercept[j], 1) }
 
-// Observed implements Mechanism.
 func (l *Logistic) Observed(p, x []float64) {
 	for j, a := range l.Intercept {
 		p[j] = 1
@@ -151,7 +145,6 @@ func (l *Logistic) Observed(p, x []float64) {
 	}
 }
 
-// standardised returns l for columns z_j = (x_j − mean_j)/deviation_j.
 func (l *Logistic) standardised(mean, deviation []float64) *Logistic {
 	z := NewLogistic(len(mean))
 	for j, a := range l.Intercept {
@@ -162,9 +155,9 @@ func (l *Logistic) standardised(mean, deviation []float64) *Logistic {
 	return z
 }
 
-// Censored hides exactly the cells below or above known thresholds, in the units of the columns;
-// infinite thresholds hide nothing. φ is then an indicator: it restricts the support by pattern
-// (domain.Domain.Censoring) and does not change the score.
+// Censored hides exactly the cells below or above known thresholds; infinite thresholds hide
+// nothing. φ is an indicator: it restricts the support by pattern (domain.Domain.Censoring) and
+// does not change the score.
 type Censored struct {
 	Below, Above []float64 // (d)
 }
@@ -183,7 +176,6 @@ func (c *Censored) Concerns(j int) bool {
 	return !math.IsInf(c.Below[j], -1) || !math.IsInf(c.Above[j], 1)
 }
 
-// Observed implements Mechanism.
 func (c *Censored) Observed(p, x []float64) {
 	for j, v := range x {
 		p[j] = 0
@@ -193,7 +185,6 @@ func (c *Censored) Observed(p, x []float64) {
 	}
 }
 
-// standardised returns c for columns z_j = (x_j − mean_j)/deviation_j.
 func (c *Censored) standardised(mean, deviation []float64) *Censored {
 	z := NewCensored(len(mean))
 	for _, t := range []struct{ from, to []float64 }{{c.Below, z.Below}, {c.Above, z.Above}} {

@@ -85,7 +85,6 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Probabilities follow the formula, also after standardising.
 func TestObserved(t *testing.T) {
 	m := parsed(t)
 	x := []float64{0.3, -1, 1.6, -0.5, 7}
@@ -116,7 +115,6 @@ func TestElsewhere(t *testing.T) {
 	require.Equal(t, observed(parsed(t), 1, 2, 3, 4, 5), observed(parsed(t).Elsewhere(5, 0), 1, 2, 3, 4, 5))
 }
 
-// Cells are hidden with the right frequency in each bin of x, and independently.
 func TestHide(t *testing.T) {
 	const n = 40000
 	rng := stream.New(3, stream.Simulate)

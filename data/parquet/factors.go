@@ -12,8 +12,7 @@ import (
 	"missingscore/internal/panics"
 )
 
-// factors returns the columns that had a dictionary when R or Python wrote the file, such as R's
-// factors, and whether their levels are ordered. It ignores unreadable metadata.
+// factors returns the columns that had a dictionary in R or Python, and whether it was ordered.
 func factors(f *parquet.File) map[string]bool {
 	text, _ := f.Lookup("ARROW:schema")
 	message, err := base64.StdEncoding.DecodeString(text)
@@ -36,8 +35,7 @@ func factors(f *parquet.File) map[string]bool {
 	return of
 }
 
-// levels returns the dictionary of a factor's page; nil for other pages and if it is too long for
-// levels.
+// levels returns nil for pages without a dictionary, and if it is too long for levels.
 func (c *cursor) levels() (texts []string) {
 	const most = 1000
 	if !c.factor || c.kind != format.Text || c.page.Dictionary() == nil || c.page.Dictionary().Len() > most {

@@ -79,14 +79,13 @@ func open(in *format.File) (format.Reader, error) {
 	return r, nil
 }
 
-// meaning converts the values of a column to its kind: number and text.
 type meaning struct {
 	kind   format.Kind
 	number func(v parquet.Value) float64
 	text   func(v parquet.Value) string
 }
 
-// meaningOf returns the meaning of a column by its logical type, or else its physical type.
+// The logical type goes before the physical type.
 func meaningOf(c *parquet.Column) meaning {
 	nothing := meaning{kind: format.Nothing}
 	if !c.Leaf() || c.Repeated() {
@@ -183,7 +182,6 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 	}, text}
 }
 
-// mostDecimals is the maximum number of decimals written.
 const mostDecimals = 100
 
 func decimalText(digits *big.Int, decimals int) string {
@@ -218,7 +216,6 @@ func nanosOf(u pqformat.TimeUnit) int64 {
 	return 1
 }
 
-// halfFloat decodes a little-endian IEEE 754 binary16.
 func halfFloat(v parquet.Value) float64 {
 	b := v.ByteArray()
 	if len(b) != 2 {
@@ -277,8 +274,7 @@ func (r *reader) Index(int) (rows int, index any, err error) {
 	return rows, nil, nil
 }
 
-// Seek implements format.Seeker. It skips pages before the row by the file's page index if there is
-// one; otherwise it decompresses them.
+// Seek implements format.Seeker. It skips pages by the file's page index if there is one.
 func (r *reader) Seek(_ any, row int, chosen []int) error {
 	groups := r.file.RowGroups()
 	r.row, r.left = row, 0
@@ -310,7 +306,6 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 	return nil
 }
 
-// Close closes the current row group.
 func (r *reader) Close() error {
 	cursors := r.cursors
 	r.cursors = nil
@@ -328,7 +323,6 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// cursor reads a column of a row group page by page.
 type cursor struct {
 	meaning
 	factor bool
@@ -370,7 +364,6 @@ func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 	return nil
 }
 
-// next returns at least one and at most most values.
 func (c *cursor) next(most int) ([]parquet.Value, error) {
 	for {
 		if c.page == nil {
@@ -397,7 +390,6 @@ func (c *cursor) next(most int) ([]parquet.Value, error) {
 	}
 }
 
-// schema is a group whose columns keep their order.
 type schema struct {
 	parquet.Group
 	fields []parquet.Field
@@ -466,8 +458,7 @@ func (w *writer) Write(row []string) error {
 	return w.flush()
 }
 
-// valueOf converts a cell to a value of kind k, null if missing; ok is false if the cell is not of
-// this kind.
+// valueOf returns null for a missing cell; ok is false if the cell is not of kind k.
 func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
 	if cell == "" {
 		return parquet.NullValue(), true

@@ -25,8 +25,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// The model passes what every model has to pass, and has the score of gonum's
-// multivariate t.
+// gonum's multivariate t.
 func TestStudent(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model {
 		return extension.Student{Parametric: model.NewGaussian(d, model.CholeskyFactor), Freedom: 4}
@@ -47,8 +46,7 @@ func TestStudent(t *testing.T) {
 	require.InDelta(t, truth.LogProb([]float64{0.3, 2})-truth.LogProb([]float64{-4, 1}), log[0]-log[1], 1e-12)
 }
 
-// The t has the score −c P(x−μ) and the Hessian −c P + 2c²/(ν+d) u uᵀ, with u = P(x−μ) and
-// c = (ν+d)/(ν+m).
+// Score −c P(x−μ), Hessian −c P + 2c²/(ν+d) u uᵀ, u = P(x−μ), c = (ν+d)/(ν+m).
 func TestStudentsDerivatives(t *testing.T) {
 	const d, nu = 3, 5.0
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -83,7 +81,6 @@ func TestStudentsDerivatives(t *testing.T) {
 	}
 }
 
-// The attention energy written in loops.
 func attention(m model.Model, x []float64) float64 {
 	p := map[string]*graph.Param{}
 	for _, q := range m.Params() {
@@ -146,8 +143,7 @@ func roots(t *testing.T, d int) model.Model {
 	return m
 }
 
-// The positive model has the score η_j/√x_j − Σ_k K_jk √(x_k/x_j), is exponential at its
-// start, and says what it has.
+// The score is η_j/√x_j − Σ_k K_jk √(x_k/x_j).
 func TestRoots(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return roots(t, d) })
 	m := roots(t, 2)
@@ -172,7 +168,7 @@ func TestRoots(t *testing.T) {
 	require.Equal(t, []float64{0, 0}, has.Support.Lower)
 }
 
-// program is a loss on three rows of three columns, each drawn four times.
+// Three rows of three columns, each drawn four times.
 func program(t *testing.T, l losses.Loss, w losses.Weighting, o losses.Objective) (loss float64, gradient []float64) {
 	t.Helper()
 	m := model.NewGaussian(3, model.FreeSymmetric)
@@ -200,7 +196,6 @@ func program(t *testing.T, l losses.Loss, w losses.Weighting, o losses.Objective
 	return p.Output(losses.OutputReported)[0], gradient
 }
 
-// Weights of 1 are the classical objective, and what has weight 0 has no influence.
 func TestColumns(t *testing.T) {
 	setting := losses.ObjectiveSetting{Dim: 3, Names: []string{"a", "b", "c"}, Options: []byte(`{"weights":[1,1,1]}`)}
 	made, err := losses.NewObjective("columns", setting)
@@ -218,7 +213,6 @@ func TestColumns(t *testing.T) {
 	require.ErrorContains(t, err, "objective columns: 2 weights for the 3 columns [a b c]")
 }
 
-// Power 1 is importance weights, and all of the marginal loss is the marginal loss.
 func TestTemperedAndBlend(t *testing.T) {
 	want, wantGradient := program(t, losses.Marginal, losses.SelfNormalised, losses.Classical)
 	got, gradient := program(t, losses.Marginal, extension.Tempered{Power: 1}, losses.Classical)
@@ -234,7 +228,6 @@ func TestTemperedAndBlend(t *testing.T) {
 	require.ErrorContains(t, err, "needs draws")
 }
 
-// The hot deck draws a column's numbers, and gives a density that integrates to 1.
 func TestHotDeck(t *testing.T) {
 	const draws = 20000
 	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 0, 2, -1, 3, 4, 0, 2}, []bool{true, true, true, true, true, true, false, true})
@@ -262,8 +255,6 @@ func TestHotDeck(t *testing.T) {
 	require.InEpsilon(t, 2/math.Sqrt(2*math.Pi)/0.5, inverse, 0.05, "up to the kernel's constant")
 }
 
-// The mixture's log density is that of its means and weights, and its KL has the
-// gradient that differences give.
 func TestMixture(t *testing.T) {
 	const d, n = 2, 5
 	imp, err := nets.NewImputer("own-mixture", d, []byte(`{"Components":2}`), rand.New(rand.NewPCG(1, 1)))

@@ -81,8 +81,7 @@ func Example_gorgonia() {
 	// -1.28 -1.32 -1.35
 }
 
-// The loss and the gradient of every method with every objective are the library's to the last
-// digit, and a step of Gorgonia's Adam is the library's but for rounding.
+// To the last digit; a step of Gorgonia's Adam but for rounding.
 func TestMethodsInGorgoniasGraph(t *testing.T) {
 	const n, d = 5, 3
 	values, observed := make([]float64, n*d), make([]bool, n*d)
@@ -185,7 +184,7 @@ func TestMethodsInGorgoniasGraph(t *testing.T) {
 	require.ErrorContains(t, err, "(b·r, d)")
 }
 
-// Gorgonia's machine gives the library's log density, score and diagonal to the last digit.
+// To the last digit.
 func TestGorgoniasMachine(t *testing.T) {
 	const n, d = 4, 2
 	rows := []float64{0.3, 1, -1, 0.5, 2, -0.2, 0.1, -0.7}

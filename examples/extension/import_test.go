@@ -16,7 +16,6 @@ import (
 
 type node = *gorgonia.Node
 
-// leaf is a parameter of Gorgonia's with numbers of size 1.
 func leaf(g *gorgonia.ExprGraph, name string, shape ...int) node {
 	values := make([]float64, tensor.Shape(shape).TotalSize())
 	for i := range values {
@@ -26,7 +25,7 @@ func leaf(g *gorgonia.ExprGraph, name string, shape ...int) node {
 		gorgonia.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))))
 }
 
-// network is vᵀ tanh(xW + b) + log softplus(xu) − ½‖x‖², written with Gorgonia's operations.
+// vᵀ tanh(xW + b) + log softplus(xu) − ½‖x‖²
 func network(g *gorgonia.ExprGraph, x node) (node, error) {
 	d := x.Shape()[1]
 	must := gorgonia.Must
@@ -38,7 +37,6 @@ func network(g *gorgonia.ExprGraph, x node) (node, error) {
 	return gorgonia.Sub(must(gorgonia.Add(energy, plus)), must(gorgonia.Mul(gorgonia.NewConstant(0.5), quadratic)))
 }
 
-// parts are the other operations.
 func parts(g *gorgonia.ExprGraph, x node) [14]node {
 	d := x.Shape()[1]
 	must := gorgonia.Must
@@ -54,7 +52,7 @@ func parts(g *gorgonia.ExprGraph, x node) [14]node {
 	}
 }
 
-// sums is of all of them less Σ x⁴.
+// All parts less Σ x⁴.
 func sums(g *gorgonia.ExprGraph, x node) (node, error) {
 	must := gorgonia.Must
 	square := must(gorgonia.Square(x))
@@ -72,17 +70,14 @@ func imported(t *testing.T, d int, f func(g *gorgonia.ExprGraph, x node) (node, 
 	return model.FromLogDensity(d, q.Params, q.LogDensity)
 }
 
-// A log density in Gorgonia's operations is a model.
 func TestImportedModels(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return imported(t, d, network) })
 	modeltest.Run(t, func(d int) model.Model { return imported(t, d, sums) })
 }
 
-// inverseSqrt is the place among parts of an operation whose gradient Gorgonia computes wrongly:
-// it multiplies by (1 + x²)^1.5 where it should divide. Differences say so.
+// Gorgonia's gradient multiplies by (1 + x²)^1.5 where it should divide.
 const inverseSqrt = 2
 
-// Each operation has the values and the gradient that Gorgonia computes itself.
 func TestImportedOperations(t *testing.T) {
 	const n, d = 4, 2
 	rows := []float64{0.3, 1, -1, 0.5, 2, -0.2, 0.1, -0.7}

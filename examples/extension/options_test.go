@@ -13,7 +13,6 @@ import (
 	"missingscore/losses"
 )
 
-// A model is made again from its options, which a saved one keeps; without them it has the defaults.
 func TestOptionsAreKept(t *testing.T) {
 	made, err := model.Models["student"](3, []byte(`{"freedom":7}`), nil)
 	require.NoError(t, err)
@@ -30,7 +29,6 @@ func TestOptionsAreKept(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An objective without a weight for bounds refuses them.
 func TestColumnsRefuseBounds(t *testing.T) {
 	s := losses.ObjectiveSetting{Dim: 2, Names: []string{"a", "b"}, Options: []byte(`{"weights":[1,2]}`)}
 	_, err := losses.Objectives["columns"](s)

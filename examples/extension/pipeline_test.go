@@ -23,14 +23,12 @@ import (
 	"missingscore/trainers/estimatortest"
 )
 
-// The sources, the weighting and the loss pass what every estimator has to pass.
 func TestEstimators(t *testing.T) {
 	for _, name := range []string{"iw-heavy", "iw-hot-deck", "iw-tempered", "blend"} {
 		t.Run(name, func(t *testing.T) { estimatortest.Run(t, name) })
 	}
 }
 
-// fitting is what the tests below vary.
 type fitting struct {
 	method, imputer string                 // imputer: of nets.Imputers, "" is the paper's
 	objective       trainers.ObjectiveSpec // auto: classical, or truncated on the model's support
@@ -38,7 +36,6 @@ type fitting struct {
 	seed            uint64
 }
 
-// fit estimates m from a table as it is, in its units.
 func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Result {
 	t.Helper()
 	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{
@@ -52,7 +49,6 @@ func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Re
 	return result
 }
 
-// hide hides 30 % of the cells.
 func hide(t *testing.T, names []string, x []float64, seed uint64) *data.Table {
 	t.Helper()
 	complete, err := data.NewTable(names, x, nil)
@@ -62,7 +58,6 @@ func hide(t *testing.T, names []string, x []float64, seed uint64) *data.Table {
 	return table
 }
 
-// Draws of a t with gaps give their precision back: the mean over tables is within its error.
 func TestStudentIsFound(t *testing.T) {
 	const n, tables = 1500, 12
 	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
@@ -92,7 +87,7 @@ func TestStudentIsFound(t *testing.T) {
 	}
 }
 
-// Exponentials of rates 1 and 2 with gaps, on their support: K is diag(1, 2).
+// K is diag(1, 2).
 func TestRootsAreFound(t *testing.T) {
 	const n = 2000
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -109,8 +104,6 @@ func TestRootsAreFound(t *testing.T) {
 	require.InDelta(t, 2, math.Exp(2*packed[2])+packed[1]*packed[1], 0.7)
 }
 
-// A normal with gaps is found by draws from its own columns, with other weights and
-// losses, with a mixture as imputer, and with columns weighted.
 func TestANormalIsFoundByAll(t *testing.T) {
 	const n = 2000
 	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
@@ -164,7 +157,6 @@ func Example() {
 	// partial correlation of Ozone and Temp 0.7
 }
 
-// The numbers of weights and of columns must be the same.
 func TestWrongNumberOfWeights(t *testing.T) {
 	table := hide(t, []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 7, 2, 1}, 1)
 	_, err := trainers.Estimate(context.Background(), table, trainers.Spec{
@@ -175,7 +167,6 @@ func TestWrongNumberOfWeights(t *testing.T) {
 	require.ErrorContains(t, err, "1 weight")
 }
 
-// The command line with all of them linked in.
 func TestCommandLine(t *testing.T) {
 	dir := t.TempDir()
 	program, out := filepath.Join(dir, "missingscore.exe"), filepath.Join(dir, "model.json") // a name that runs on every system

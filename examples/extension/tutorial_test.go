@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every block of code of the tutorial stands in this folder, word for word.
 func TestTutorialIsThisCode(t *testing.T) {
 	page, err := os.ReadFile("../../docs/extending.md")
 	require.NoError(t, err)

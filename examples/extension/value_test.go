@@ -19,7 +19,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// byValue is a fit with all parts given by value.
 func byValue(seed uint64) trainers.Spec {
 	return trainers.Spec{
 		Model: trainers.ModelSpec{New: func(d int, rng *rand.Rand) (model.Model, error) { return extension.NewTwoLayers(d, 6, rng), nil }},
@@ -43,7 +42,6 @@ func three(t *testing.T) *data.Table {
 	return hide(t, []string{"a", "b", "c"}, x, 1)
 }
 
-// All parts by value are fitted; a model with no name is used at once, and not saved. Starts depend on the seed.
 func TestPartsByValue(t *testing.T) {
 	table := three(t)
 	r, err := trainers.Estimate(t.Context(), table, byValue(1), trainers.Run{})
@@ -61,7 +59,6 @@ func TestPartsByValue(t *testing.T) {
 	require.ErrorContains(t, r.Save(filepath.Join(t.TempDir(), "model.json")), "the model has no kind, so its file could not be read")
 }
 
-// An own source by value, in no registry, gives the numbers of the registered one.
 func TestSourceByValue(t *testing.T) {
 	table := three(t)
 	own := source.Kinds["hot-deck"]
@@ -82,7 +79,6 @@ func TestSourceByValue(t *testing.T) {
 	used(t, r, table)
 }
 
-// used imputes, scores and samples by a fitted model.
 func used(t *testing.T, r *trainers.Result, table *data.Table) {
 	t.Helper()
 	m, err := r.Model.Fitted()
@@ -96,7 +92,6 @@ func used(t *testing.T, r *trainers.Result, table *data.Table) {
 	require.NoError(t, err)
 }
 
-// A parametric model of one's own, in the table's units, is used at once as well.
 func TestParametricModelByValue(t *testing.T) {
 	table := three(t)
 	spec := trainers.Spec{
@@ -118,7 +113,6 @@ func TestParametricModelByValue(t *testing.T) {
 	}
 }
 
-// Names that no registry has are refused before the fit.
 func TestNamesThatCannotBeRead(t *testing.T) {
 	table := three(t)
 	for field, change := range map[string]func(*trainers.Spec){

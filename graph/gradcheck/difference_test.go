@@ -22,7 +22,6 @@ func TestDifferenceByHand(t *testing.T) {
 	require.Equal(t, "d", d.Where)
 }
 
-// The step grows with the parameter: at 10⁶ a difference of 6·10⁻⁶ would be lost in rounding.
 func TestStepGrowsWithTheParameter(t *testing.T) {
 	q := graph.NewParam("q", 1, 1)
 	p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(0.5, b.Sum(b.Square(b.Param(q)))), q) })

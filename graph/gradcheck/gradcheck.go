@@ -30,8 +30,7 @@ func (d *Difference) see(exact, numeric float64, where string, args ...any) {
 	}
 }
 
-// Params compares p's gradient with central differences of value, which must evaluate the same
-// function at the current parameters.
+// Params compares p's gradient with central differences of value, which evaluates the same function.
 func Params(p *graph.Program, params []*graph.Param, step float64, value func() (float64, error)) (Difference, error) {
 	var d Difference
 	if err := p.Run(); err != nil {
@@ -61,9 +60,8 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 	return d, nil
 }
 
-// Model compares a model's score with central differences of its log density, and its diagonal with
-// central differences of its score, at the rows of x (n, d). Compared is 0 for parts that the model
-// does not have.
+// Model compares a model's score with differences of its log density, and its diagonal with
+// differences of its score, at the rows of x (n, d). Compared is 0 for parts that the model does not have.
 func Model(m model.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
@@ -120,8 +118,7 @@ func Model(m model.Model, x []float64, step float64) (score, diagonal Difference
 	return score, diagonal, nil
 }
 
-// HessianProduct compares a model's H v with central differences of its score
-// along v, at the rows of x and v (n, d).
+// HessianProduct compares H v with central differences of the score along v, at rows x and v (n, d).
 func HessianProduct(m model.Model, x, v []float64, step float64) (diff Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d

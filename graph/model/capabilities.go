@@ -11,8 +11,7 @@ import (
 	"missingscore/graph"
 )
 
-// Optional interfaces of models. A type that embeds a model's type implements its interfaces, too;
-// embed the interface Model or Parametric to inherit only their methods.
+// A type that embeds a model's type implements its interfaces, too; embed Model to avoid this.
 
 // NoiseConditional is a model of rows at any level of noise, x(t) = a x + σ ε.
 type NoiseConditional interface {
@@ -21,16 +20,14 @@ type NoiseConditional interface {
 	AtNoise(signal, noise graph.Node) Model
 }
 
-// GapConditional is a NoiseConditional model that takes masks, so that it can learn scores of
-// observed cells alone.
+// GapConditional also takes masks, so that it can learn scores of observed cells alone.
 type GapConditional interface {
 	NoiseConditional
 	// AtGaps is AtNoise for rows with masks (n, d), 1 = observed.
 	AtGaps(signal, noise, mask graph.Node) Model
 }
 
-// MaskConditional is a density that depends on the mask of observed cells, such as q_θ(x) φ_Λ(x)
-// for cells missing not at random.
+// MaskConditional is a density that depends on the mask, such as q_θ(x) φ_Λ(x) for cells missing not at random.
 type MaskConditional interface {
 	Model
 	// WithMask returns the model of n rows with these masks (n, d), 1 = observed.
@@ -40,8 +37,7 @@ type MaskConditional interface {
 // FixedOrigin is a model whose columns may be scaled but not shifted.
 type FixedOrigin interface {
 	Model
-	// InitialRMS is the root mean square of a column under the initial model; columns are scaled to
-	// it.
+	// InitialRMS is the root mean square of a column under the initial model.
 	InitialRMS() float64
 }
 
@@ -59,7 +55,6 @@ type Supported interface {
 	Support() *domain.Domain
 }
 
-// SupportOf returns a model's support, nil for R^d.
 func SupportOf(m Model) *domain.Domain {
 	if s, ok := m.(Supported); ok {
 		return s.Support()
@@ -80,8 +75,7 @@ type Normal interface {
 	PrecisionNode(b *graph.Builder) graph.Node
 }
 
-// AsNormal returns m if it is a normal density. A model that embeds a Normal without a constant
-// Hessian is not.
+// AsNormal returns m if it is a normal density with a constant Hessian.
 func AsNormal(m Model) (Normal, bool) {
 	if g, ok := m.(*Gaussian); ok { // itself, not a type that embeds it
 		return g, true
@@ -100,13 +94,12 @@ var ErrNoExactSampler = errors.New("the model has no independent draws there")
 // Sampler is a model with independent exact draws.
 type Sampler interface {
 	Model
-	// SampleRows draws n rows (n, d) restricted to a domain (nil for R^d). It fails with
-	// ErrNoExactSampler if it does not support the domain.
+	// SampleRows draws n rows (n, d) restricted to a domain (nil for R^d), or fails with
+	// ErrNoExactSampler.
 	SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error)
 }
 
-// SampleRows draws n rows of m on a domain. It fails with ErrNoExactSampler if m is no Sampler, or
-// embeds a normal without being normal.
+// SampleRows fails with ErrNoExactSampler if m is no Sampler, or embeds a normal without being normal.
 func SampleRows(m Model, n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	sampler, ok := m.(Sampler)
 	if _, says := m.(Normal); ok && says {
@@ -125,12 +118,11 @@ type Identified interface {
 	Identified()
 }
 
-// Coupled is a model with one symmetric positive definite matrix whose off-diagonal elements couple
-// the columns. A fit's penalty shrinks these.
+// Coupled is a model with one symmetric positive definite matrix whose off-diagonal elements a
+// penalty shrinks.
 type Coupled interface {
 	Parametric
-	// Free returns a copy whose parameter is the matrix itself. Steps can set elements to 0 and
-	// must keep the matrix positive definite.
+	// Free returns a copy whose parameter is the matrix itself, to be kept positive definite.
 	Free() Coupled
 	// Matrix returns the packed parameter (graph.PackedIndex) of a model made by Free.
 	Matrix() *graph.Param
@@ -145,7 +137,7 @@ func CoupledOf(m Model) (Coupled, bool) {
 	return c, ok
 }
 
-// Training holds a model's training defaults. Zero values select the general defaults.
+// Training holds a model's training defaults; zero values are the general defaults.
 type Training struct {
 	// Epochs returns the number of passes given the batches per epoch.
 	Epochs      func(batchesPerEpoch int, noising bool) int
@@ -158,21 +150,19 @@ type Training struct {
 	PatientSteps int
 
 	// HeldOutDraws, if positive, is the number of noise draws per row in the held-out loss, which
-	// is then evaluated every hundred steps instead of each epoch.
+	// is then evaluated every hundred steps.
 	HeldOutDraws int
 
 	// Average is the share of the last Adam steps with two thirds of the weight in the running
-	// average of the parameters; 0: no average.
+	// average of the parameters.
 	Average float64
 }
 
-// trainable is a model with training defaults.
 type trainable interface {
 	Model
 	TrainingDefaults() Training
 }
 
-// General defaults: epochs, and Adam's learning rates.
 const (
 	defaultEpochs      = 200
 	defaultRate        = 0.01
@@ -214,8 +204,7 @@ type Capabilities struct {
 	Support *domain.Domain // nil for R^d
 }
 
-// CapabilitiesOf detects them from the model's expressions at one point. It fails if the
-// expressions cannot be built or there is no score.
+// CapabilitiesOf detects the parts from the model's expressions. It fails without a score.
 func CapabilitiesOf(m Model) (c Capabilities, err error) {
 	_, c.NoiseConditional = m.(NoiseConditional)
 	c.Support = SupportOf(m)

@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// exponential is Π_j λ_j exp(−λ_j x_j) on positive x, with its score and log density.
 type exponential struct{ log *graph.Param }
 
 func (m exponential) Dim() int               { return m.log.Cols }
@@ -39,7 +38,6 @@ func (m exponential) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Evaluation{LogDensity: b.RowDot(b.Map(root, x), minus), Score: minus}
 }
 
-// leave is a model without some of its parts.
 type leave struct {
 	model.Model
 	parts func(*model.Evaluation)
@@ -51,7 +49,6 @@ func (m leave) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// Models are tested in the parts that they have, and on their support.
 func TestModelsOfFewParts(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return exponential{graph.NewParam("log rate", 1, d)} })
 	for _, parts := range []func(*model.Evaluation){
@@ -94,13 +91,11 @@ func TestCapabilities(t *testing.T) {
 	require.Nil(t, model.SupportOf(g))
 }
 
-// A missing part is refused by name.
 func TestEvaluatorNeedsAScore(t *testing.T) {
 	_, err := model.NewEvaluator(leave{model.NewQuartic(2), func(t *model.Evaluation) { t.Score = nil }}, 1, false)
 	require.ErrorContains(t, err, "the model gives no score")
 }
 
-// borrowed embeds a normal but is not normal.
 type borrowed struct{ *model.Gaussian }
 
 func (m borrowed) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -135,7 +130,6 @@ func TestNormalAndSampler(t *testing.T) {
 	}
 }
 
-// Training defaults of the models.
 func TestTrainingDefaults(t *testing.T) {
 	general := model.TrainingOf(model.NewGaussian(2, model.CholeskyFactor))
 	require.Equal(t, []float64{200, 0.01, 0.001}, []float64{float64(general.Epochs(7, false)), general.Rate, general.ImputerRate})
@@ -143,7 +137,6 @@ func TestTrainingDefaults(t *testing.T) {
 	require.Equal(t, []float64{25, 84, 0.01, 0.003}, []float64{float64(quartic.Epochs(10, false)), float64(quartic.Epochs(3, true)), quartic.Rate, quartic.ImputerRate})
 }
 
-// misshapen is a normal with one part of the wrong shape.
 type misshapen struct {
 	model.Model
 	part string
@@ -164,7 +157,6 @@ func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return e
 }
 
-// A part of the wrong shape is refused by name.
 func TestShapesOfEvaluation(t *testing.T) {
 	for part, want := range map[string]string{
 		"LogDensity": "LogDensity has shape (4, 3), expected (4, 1)", "Score": "Score has shape (4, 1), expected (4, 3)",

@@ -4,10 +4,9 @@ import (
 	"missingscore/graph"
 )
 
-// Derive returns the evaluation of an unnormalised density at the rows of x (n, d) from its log
-// density (n, 1), up to a constant; row i must depend on row i of x only. It derives score,
-// diagonal and Hessian products (graph.Builder.Gradient, HessianDiagonal). A needed derivative that
-// an operation lacks is an error that names the operation.
+// Derive returns the evaluation of an unnormalised density from its log density (n, 1) at the rows
+// of x (n, d); row i must depend on row i of x only. A needed derivative that an operation lacks is
+// an error that names the operation.
 func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	if r, c := graph.Shape(logDensity); r != n || c != 1 {
@@ -24,7 +23,7 @@ func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	}
 }
 
-// DeriveScore returns the evaluation of a model given by its score (n, d), without a log density.
+// DeriveScore is Derive from a score (n, d), without a log density.
 func DeriveScore(b *graph.Builder, x, score graph.Node) Evaluation {
 	diagonal, err := b.JacobianDiagonal(score, x)
 	return Evaluation{
@@ -35,9 +34,8 @@ func DeriveScore(b *graph.Builder, x, score graph.Node) Evaluation {
 	}
 }
 
-// FromLogDensity makes a model of d columns with parameters params and the unnormalised log density
-// f: f(b, x) is (n, 1) for rows x (n, d) and treats each row by itself (see Derive). f reads
-// parameters by b.Param; their names must differ.
+// FromLogDensity makes a model of d columns from the unnormalised log density f(b, x), (n, 1) for
+// rows x (n, d), as in Derive. f reads parameters by b.Param; their names must differ.
 func FromLogDensity(d int, params []*graph.Param, f func(b *graph.Builder, x graph.Node) graph.Node) Model {
 	return fromLogDensity{d, params, f}
 }
@@ -51,7 +49,6 @@ type fromLogDensity struct {
 func (m fromLogDensity) Dim() int               { return m.d }
 func (m fromLogDensity) Params() []*graph.Param { return m.params }
 
-// Evaluate implements Model.
 func (m fromLogDensity) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return Derive(b, x, m.f(b, x))
 }

@@ -14,15 +14,13 @@ import (
 	"missingscore/internal/stream"
 )
 
-// derived is m with all derivatives derived from its log density.
 func derived(m model.Model) model.Model {
 	return model.FromLogDensity(m.Dim(), m.Params(), func(b *graph.Builder, x graph.Node) graph.Node {
 		return m.Evaluate(b, x).LogDensity
 	})
 }
 
-// values returns log q, score, diagonal, a Hessian product, and the parameters' gradients of a sum
-// of these.
+// The parameters' gradients are of a sum of log q, score, diagonal and a Hessian product.
 func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[string][]float64 {
 	t.Helper()
 	d := m.Dim()
@@ -80,7 +78,6 @@ func handWritten(t testing.TB, d int) map[string]model.Model {
 	return models
 }
 
-// Derived expressions equal the hand-written closed forms.
 func TestDerivedEqualsHandWritten(t *testing.T) {
 	for _, d := range []int{1, 2, 5} {
 		rng := stream.New(2, uint64(d))
@@ -102,7 +99,7 @@ func TestDerivedEqualsHandWritten(t *testing.T) {
 	}
 }
 
-// Every operation of row-wise log densities, in both factors of a product, against differences.
+// Every operation of row-wise log densities, in both factors of a product.
 func TestDerivedOperations(t *testing.T) {
 	type node = graph.Node
 	const k = 3
@@ -174,7 +171,6 @@ func TestDerivedOperations(t *testing.T) {
 	}
 }
 
-// A derivative that does not exist is refused with the operation's name.
 func TestDerivedRefusals(t *testing.T) {
 	root := &graph.Function{Name: "root", F: math.Sqrt}
 	zero := func(b *graph.Builder, x graph.Node) graph.Node { return b.Scale(0, x) }

@@ -2,16 +2,15 @@ package model
 
 import "missingscore/graph"
 
-// Evaluator computes a model's log density and score at n points. It reads the parameters at its
-// first call, and at the first call after Renew. It is not safe for concurrent use.
+// Evaluator computes log density and score at n points, with the parameters of its first call or
+// the first after Renew. It is not safe for concurrent use.
 type Evaluator struct {
 	program *graph.Program
 	scores  bool // without a log density
 	ran     bool
 }
 
-// NewEvaluator builds an evaluator. With masks, a MaskConditional model uses the points' masks
-// (WithMask); other models ignore them.
+// NewEvaluator builds an evaluator; with masks it uses the points' masks of a MaskConditional model.
 func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	e := &Evaluator{}
 	var err error
@@ -28,10 +27,8 @@ func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	return e, err
 }
 
-// Renew makes the next call read the current parameters.
 func (e *Evaluator) Renew() { e.ran = false }
 
-// ScoreOnly reports whether the model gives no log density.
 func (e *Evaluator) ScoreOnly() bool { return e.scores }
 
 // SetMask sets the points' masks (n, d), 1 = observed.
@@ -41,8 +38,7 @@ func (e *Evaluator) SetMask(mask []float64) {
 	}
 }
 
-// At returns log q (n), nil without a log density, and s (n, d) at points x (n, d). The next call
-// overwrites the buffers.
+// At returns log q (n), nil if there is none, and s (n, d) at points x (n, d), in reused buffers.
 func (e *Evaluator) At(x []float64) (log, score []float64, err error) {
 	copy(e.program.Input("x"), x)
 	run := e.program.Run

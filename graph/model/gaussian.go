@@ -18,18 +18,15 @@ import (
 type Parameterisation int
 
 const (
-	// CholeskyFactor is P = LLᵀ with L_jj = exp(θ_jj): P is positive definite
-	// for every θ. For parameter estimation.
+	// CholeskyFactor is P = LLᵀ with L_jj = exp(θ_jj): P is positive definite for every θ.
 	CholeskyFactor Parameterisation = iota
-	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair; the gradient of a pair is G_jk +
-	// G_kj. For the L1 path.
+	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair. For the L1 path.
 	FreeSymmetric
-	// Natural is FreeSymmetric with η = Pμ instead of μ: the score η − Px is linear in both. For
-	// the L1 path on truncated data.
+	// Natural is FreeSymmetric with η = Pμ instead of μ: the score η − Px is linear in both.
 	Natural
 )
 
-// Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), hence s = −P(x−μ) and D = −diag P
+// Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), s = −P(x−μ), D = −diag P
 // (docs/theory/models.md#eq-gaussian); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
 type Gaussian struct {
 	d    int
@@ -60,7 +57,6 @@ func NewGaussian(d int, kind Parameterisation) *Gaussian {
 func (g *Gaussian) Dim() int               { return g.d }
 func (g *Gaussian) Params() []*graph.Param { return g.params }
 
-// Evaluate implements Model.
 func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	p := g.PrecisionNode(b)
@@ -81,7 +77,6 @@ func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return t
 }
 
-// MeanNode implements Normal; Natural refuses.
 func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
 	if g.kind == Natural {
 		b.Failf("the model has the parameter η = Pμ, not the mean μ")
@@ -89,7 +84,6 @@ func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
 	return b.Param(g.Location)
 }
 
-// LinearNode is η = Pμ (1, d) as a node.
 func (g *Gaussian) LinearNode(b *graph.Builder) graph.Node {
 	if g.kind == Natural {
 		return b.Param(g.Location)
@@ -97,7 +91,6 @@ func (g *Gaussian) LinearNode(b *graph.Builder) graph.Node {
 	return b.MatMul(false, false, b.Param(g.Location), g.PrecisionNode(b))
 }
 
-// PrecisionNode implements Normal.
 func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	if g.kind == CholeskyFactor {
 		l := b.CholeskyFactor(b.Param(g.Packed), g.d)
@@ -106,10 +99,9 @@ func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	return b.Symmetric(b.Param(g.Packed), g.d)
 }
 
-// Parameterisation returns the parameterisation.
 func (g *Gaussian) Parameterisation() Parameterisation { return g.kind }
 
-// Mean returns a copy of μ. For Natural it solves Pμ = η and is NaN if P is singular.
+// Mean returns a copy of μ; for Natural NaN if P is singular.
 func (g *Gaussian) Mean() []float64 {
 	mu := append([]float64(nil), g.Location.Value...)
 	if g.kind != Natural {
@@ -142,7 +134,6 @@ func (g *Gaussian) Mean() []float64 {
 	return mu
 }
 
-// solve replaces b by p⁻¹b. ok is false if p is singular.
 func solve(p *mat.SymDense, b []float64) (ok bool) {
 	d := len(b)
 	lower := make([]float64, d*d)
@@ -202,8 +193,7 @@ func (g *Gaussian) Precision() *mat.SymDense {
 	return p
 }
 
-// SetPrecision sets P. It fails if P has another size or, for CholeskyFactor,
-// if it is not positive definite.
+// SetPrecision fails if P has another size or, for CholeskyFactor, is not positive definite.
 func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 	if g.kind == CholeskyFactor {
 		return setFactor(g.Packed.Value, p, g.d, "the precision")
@@ -215,7 +205,6 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 	return nil
 }
 
-// Free implements Coupled: the matrix is P.
 func (g *Gaussian) Free() Coupled {
 	f := NewGaussian(g.d, FreeSymmetric)
 	packSymmetric(f.Packed.Value, g.Precision())
@@ -223,10 +212,8 @@ func (g *Gaussian) Free() Coupled {
 	return f
 }
 
-// Matrix implements Coupled.
 func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 
-// packSymmetric writes the upper triangle of P to packed.
 func packSymmetric(packed []float64, p mat.Symmetric) {
 	d, i := p.SymmetricDim(), 0
 	if sparse, ok := p.(interface{ PackTo(packed []float64) }); ok {
@@ -247,7 +234,6 @@ func packSymmetric(packed []float64, p mat.Symmetric) {
 	}
 }
 
-// SampleRows implements Sampler, by rejection on a domain.
 func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	t, err := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
 	if err != nil {
@@ -256,7 +242,6 @@ func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float6
 	return t.Values[:n*t.D], nil
 }
 
-// setFactor packs the Cholesky factor of p; errors call p what.
 func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
 	if n := p.SymmetricDim(); n != d {
 		return fmt.Errorf("%s: a matrix of size %d does not fit a model of %d columns", what, n, d)

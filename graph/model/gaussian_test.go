@@ -28,7 +28,6 @@ func TestModels(t *testing.T) {
 	require.EqualError(t, err, `there is no model "gausian" (did you mean gaussian?); models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
 }
 
-// randomPrecision is AAᵀ/d + I/2.
 func randomPrecision(d int, seed uint64) *mat.SymDense {
 	rng := stream.New(seed, 0)
 	a := mat.NewDense(d, d, nil)
@@ -92,8 +91,7 @@ func TestSetPrecisionRefuses(t *testing.T) {
 	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})))
 }
 
-// A mean of many columns solves Pμ = η, also where P is not positive definite and has no
-// Cholesky factor, and is NaN where P is singular.
+// Also where P is not positive definite.
 func TestMeanOfManyColumns(t *testing.T) {
 	const d = 120
 	g := model.NewGaussian(d, model.Natural)
@@ -119,7 +117,6 @@ func TestMeanOfManyColumns(t *testing.T) {
 	require.True(t, math.IsNaN(g.Mean()[7]))
 }
 
-// In units far apart the mean of η = Pμ and P is the same mean: times the units.
 func TestMeanInUnitsFarApart(t *testing.T) {
 	precision := mat.NewSymDense(2, []float64{2, 0.7, 0.7, 1})
 	for _, unit := range [][]float64{{1, 1}, {1e120, 1e-120}, {1e-140, 3}, {1e150, 1e150}} {
@@ -133,7 +130,7 @@ func TestMeanInUnitsFarApart(t *testing.T) {
 	}
 }
 
-// Coefficients of the quartic have the units 1/(x² y²): representable or refused.
+// Coefficients of the quartic have the units 1/(x² y²).
 func TestQuarticInUnitsFarApart(t *testing.T) {
 	quartic := func() *model.Quartic {
 		q := model.NewQuartic(2)

@@ -9,43 +9,36 @@ import (
 	"missingscore/graph"
 )
 
-// Missingness is a given missingness mechanism φ_Λ(x): the probability that exactly the cells Λ of
-// a row x are observed (paper, appendix "Missing not at Random Data"), up to factors that do not
-// depend on x. φ does not depend on θ. Exported fields must be JSON-encodable: they identify the
-// mechanism when a run is resumed.
+// Missingness is a given mechanism φ_Λ(x): the probability that exactly the cells Λ of a row x are
+// observed, up to factors that do not depend on x (paper, appendix "Missing not at Random Data").
+// Exported fields must be JSON-encodable: they identify the mechanism when a run is resumed.
 type Missingness interface {
-	// Evaluate adds log φ_Λ and its x-derivatives at the rows of x (n, d) with mask Λ (n, d), 1 =
-	// observed.
+	// Evaluate adds log φ_Λ and its x-derivatives at rows x (n, d) with mask Λ (n, d).
 	Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation
 }
 
 // Joint is the density q_θ(x) φ_Λ(x) of a row and its pattern, with score s_θ + ∇log φ_Λ and
-// diagonal D_θ + ∂²_jj log φ_Λ. It has the parts that both factors have. Evaluate without a mask
-// fails, because omitting φ would bias the fit.
+// diagonal D_θ + ∂²_jj log φ_Λ, as far as both factors have them.
 type Joint struct {
 	Model
 	Missingness Missingness
 }
 
-// WithMask implements MaskConditional.
 func (j *Joint) WithMask(mask graph.Node) Model { return given{j, mask} }
 
-// Evaluate implements Model: it fails without a mask.
+// Omitting φ would bias the fit.
 func (j *Joint) Evaluate(b *graph.Builder, _ graph.Node) Evaluation {
 	b.Fail(errors.New("a model with missingness needs the mask of observed cells: use its WithMask, or the model without missingness"))
 	return Evaluation{}
 }
 
-// given is a Joint with masks.
 type given struct {
 	*Joint
 	mask graph.Node
 }
 
-// Support implements Supported.
 func (j *Joint) Support() *domain.Domain { return SupportOf(j.Model) }
 
-// Evaluate implements Model.
 func (g given) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	m := g.Model
 	if p, ok := m.(MaskConditional); ok {
@@ -73,7 +66,6 @@ type observing struct {
 	mask []float64
 }
 
-// Evaluate implements Model.
 func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	mask := graph.NewParam("mask", n, d)
@@ -83,9 +75,7 @@ func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 }
 
 // LogisticMissingness is log φ_Λ = Σ_j log σ(t_j) of missingness.Logistic: η = a + Bx, t_j = η_j
-// for j ∈ Λ and −η_j otherwise, σ the logistic function.
-//
-// Columns without a regression have a constant factor ½.
+// for j ∈ Λ and −η_j otherwise. Columns without a regression have a constant factor ½.
 type LogisticMissingness struct {
 	Intercept *graph.Param // a (1, d)
 	Slope     *graph.Param // B (d, d)
@@ -104,8 +94,7 @@ func NewLogisticMissingness(l *missingness.Logistic) *LogisticMissingness {
 	return m
 }
 
-// MissingnessOf returns φ of a mechanism in the units of the rows; nil without regressions, because
-// thresholds act through the support.
+// MissingnessOf returns φ of a mechanism; nil without regressions: thresholds act through the support.
 func MissingnessOf(m *missingness.Model) Missingness {
 	if m == nil || m.Logistic == nil {
 		return nil
@@ -113,7 +102,6 @@ func MissingnessOf(m *missingness.Model) Missingness {
 	return NewLogisticMissingness(m.Logistic)
 }
 
-// Evaluate implements Missingness.
 func (l *LogisticMissingness) Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation {
 	sign := b.Sub(mask, b.Complement(mask))
 	eta := b.AddRow(b.MatMul(false, true, x, b.Param(l.Slope)), b.Param(l.Intercept))

@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// logisticOn is a logistic mechanism on d columns without a regression for the last of several.
+// The last of several columns has no regression.
 func logisticOn(d int) *missingness.Logistic {
 	rng := stream.New(4, uint64(d))
 	l := missingness.NewLogistic(d)
@@ -37,7 +37,6 @@ func TestJoint(t *testing.T) {
 	})
 }
 
-// onlyPhi has the terms of φ only.
 func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask []float64) (log, score, diagonal []float64) {
 	t.Helper()
 	d := len(l.Intercept)
@@ -55,8 +54,7 @@ func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask [
 	return p.Output("log"), p.Output("score"), p.Output("diagonal")
 }
 
-// log φ is the log probability of the pattern under the simulator, with a fair coin for a column
-// without a regression.
+// log φ equals the simulator's, with a fair coin for a column without a regression.
 func TestLogisticMissingnessIsTheSimulators(t *testing.T) {
 	const d, n = 4, 50
 	l := logisticOn(d)
@@ -98,7 +96,6 @@ func TestLogisticMissingnessFarOut(t *testing.T) {
 	require.InEpsilon(t, 2*small, score[4], 1e-9, "small, not nothing")
 }
 
-// A joint density requires its mask.
 func TestJointNeedsItsPattern(t *testing.T) {
 	_, err := graph.Build(func(b *graph.Builder) {
 		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
@@ -107,8 +104,7 @@ func TestJointNeedsItsPattern(t *testing.T) {
 	require.ErrorContains(t, err, "needs the mask of observed cells")
 }
 
-// fading is a custom mechanism: after cells were lost at random, a row enters the table with
-// probability exp(−½ Σ_{j∈Λ} x_j²).
+// fading: a row enters the table with probability exp(−½ Σ_{j∈Λ} x_j²).
 type fading struct{}
 
 func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {

@@ -14,12 +14,11 @@ import (
 	"missingscore/graph"
 )
 
-// Mixed is a mixture over rows of numbers x and levels c,
+// Mixed is a mixture over rows of numbers x and levels c, from 0,
 //
 //	q(x, c) = Σ_k w_k N(x; m_k, Σ_k) Π_l π_kl(c_l).
 //
-// Levels are numbered from 0. Given computes marginal densities of observed cells, and exact
-// conditional draws, for rows with the same observed cells.
+// Given computes marginal densities of observed cells, and exact conditional draws.
 type Mixed struct {
 	levels  []int // per column: number of levels; 0: numbers
 	place   []int // per column: index among the numbers, or first index in Shares
@@ -31,8 +30,7 @@ type Mixed struct {
 	Shares      [][]float64 // (K, levels of all columns): π_kl, column after column
 }
 
-// NewMixed returns k components N(0, I) with equal weights and shares. levels are per column, 0 for
-// numbers.
+// NewMixed returns k components N(0, I). levels are per column, 0 for numbers.
 func NewMixed(k int, levels []int) *Mixed {
 	m := &Mixed{levels: levels, Weights: slices.Repeat([]float64{1 / float64(k)}, k)}
 	var shares []float64
@@ -65,7 +63,6 @@ func (m *Mixed) And(of *Mixed) *Mixed {
 	return &both
 }
 
-// Levels returns the number of levels of column j, 0 for numbers.
 func (m *Mixed) Levels(j int) int { return m.levels[j] }
 
 // Place returns the index of column j's mean in Means[k], or of its first level in Shares[k].
@@ -78,13 +75,11 @@ func (m *Mixed) Deviation(k, j int) float64 {
 
 func (m *Mixed) Dim() int { return len(m.levels) }
 
-// Params returns none: the model is fitted by likelihood, not by expressions.
 func (m *Mixed) Params() []*graph.Param { return nil }
 
 // Evaluate returns an empty evaluation: levels have no derivative.
 func (m *Mixed) Evaluate(*graph.Builder, graph.Node) Evaluation { return Evaluation{} }
 
-// Options implements Configured.
 func (m *Mixed) Options() any { return MixtureOptions{len(m.Weights), m.levels} }
 
 // Given is a mixture for rows with the same observed cells. It is not safe for concurrent use.
@@ -99,7 +94,7 @@ type Given struct {
 	probabilities []float64 // scratch, (K)
 }
 
-// conditional is a component of Given; o are the observed numbers, u the missing ones.
+// o are the observed numbers, u the missing ones.
 type conditional struct {
 	log  float64   // log w − ½ log |Σ_oo| − |o|/2 log 2π
 	root []float64 // (o, o): lower triangular L, L Lᵀ = Σ_oo
@@ -108,7 +103,6 @@ type conditional struct {
 	draw []float64 // (u, u): lower triangular root of left
 }
 
-// Components returns the number of components.
 func (g *Given) Components() int { return len(g.components) }
 
 // Given prepares the mixture for rows with observed cells (d).
@@ -155,8 +149,8 @@ func (m *Mixed) Given(observed []bool) *Given {
 	return g
 }
 
-// lower replaces a symmetric matrix (n, n) by its lower triangular root and returns the sum of the
-// logarithms of its diagonal. A variance that is negative by rounding counts as 0.
+// lower replaces a symmetric matrix by its lower triangular root and returns Σ log of its diagonal.
+// A variance that is negative by rounding counts as 0.
 func lower(a []float64, n int) (log float64) {
 	for i := range n {
 		row := a[i*n : (i+1)*n]
@@ -173,7 +167,6 @@ func lower(a []float64, n int) (log float64) {
 	return log
 }
 
-// forward solves root · z = b.
 func forward(root, b, z []float64) {
 	n := len(b)
 	for i, v := range b {
@@ -181,8 +174,7 @@ func forward(root, b, z []float64) {
 	}
 }
 
-// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K) and returns their log
-// density.
+// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K), and returns their log density.
 func (g *Given) Joint(row, to []float64) float64 {
 	for k := range to {
 		g.solve(k, row)
@@ -194,7 +186,6 @@ func (g *Given) Joint(row, to []float64) float64 {
 	return floats.LogSumExp(to)
 }
 
-// solve computes L⁻¹(x − m_k) of the observed numbers.
 func (g *Given) solve(k int, row []float64) {
 	for i, j := range g.seen {
 		g.gap[i] = row[j] - g.m.Means[k][g.m.place[j]]
@@ -204,8 +195,8 @@ func (g *Given) solve(k int, row []float64) {
 
 const logRoot2Pi = 0.9189385332046727 // log √(2π)
 
-// Posterior writes the components' probabilities given a row's observed cells to to (K) and returns
-// the cells' log density.
+// Posterior writes the components' probabilities given the observed cells to to (K), and returns
+// their log density.
 func (g *Given) Posterior(row, to []float64) float64 {
 	log := g.Joint(row, to)
 	for k, v := range to {
@@ -214,8 +205,7 @@ func (g *Given) Posterior(row, to []float64) float64 {
 	return log
 }
 
-// Score writes ∂/∂x_j log q of the observed cells, −Σ_k r_k (Σ_k,oo⁻¹ (x_o − m_k,o))_j, to to (d);
-// NaN for levels and missing cells.
+// Score writes −Σ_k r_k (Σ_k,oo⁻¹ (x_o − m_k,o))_j to to (d); NaN for levels and missing cells.
 func (g *Given) Score(row, to []float64) {
 	g.Posterior(row, g.probabilities)
 	for j := range to {
@@ -238,8 +228,7 @@ func (g *Given) Score(row, to []float64) {
 	}
 }
 
-// Means writes the conditional means of all numbers in component k to to (numbers); observed
-// numbers keep their values.
+// Means writes the conditional means of all numbers in component k to to.
 func (g *Given) Means(k int, row, to []float64) {
 	g.solve(k, row)
 	for _, j := range g.seen {
@@ -251,8 +240,7 @@ func (g *Given) Means(k int, row, to []float64) {
 	}
 }
 
-// AddLeft adds v times the conditional covariance of the missing numbers in component k to a matrix
-// (numbers, numbers).
+// AddLeft adds v times the conditional covariance of the numbers in component k to to.
 func (g *Given) AddLeft(k int, v float64, to []float64) {
 	u, left := len(g.missing), g.components[k].left
 	for i, a := range g.missing {
@@ -279,8 +267,7 @@ func (g *Given) Complete(row []float64, rng *rand.Rand) {
 	}
 }
 
-// Expect sets a row's missing numbers to their conditional means, and missing levels to the most
-// probable one.
+// Expect sets a row's missing numbers to their conditional means, levels to the most probable one.
 func (g *Given) Expect(row []float64) {
 	m := g.m
 	g.Posterior(row, g.probabilities)
@@ -322,7 +309,6 @@ func (m *Mixed) ByPattern() func(observed []bool) *Given {
 	}
 }
 
-// pickBy draws an index with probabilities p.
 func pickBy(p []float64, rng *rand.Rand) int {
 	u := rng.Float64() * floats.Sum(p)
 	for k, v := range p {
@@ -333,7 +319,6 @@ func pickBy(p []float64, rng *rand.Rand) int {
 	return floats.MaxIdx(p) // rounding
 }
 
-// SampleRows implements Sampler, on R^d.
 func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	if s.Bounded() {
 		return nil, ErrNoExactSampler
@@ -346,8 +331,7 @@ func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, 
 	return values, nil
 }
 
-// Quantities are weights (K, 1), means (K, numbers), covariances (K, numbers · numbers) and shares (K,
-// levels of all columns).
+// Quantities are weights (K, 1), means (K, numbers), covariances (K, numbers²) and shares (K, levels).
 func (m *Mixed) Quantities() []Quantity {
 	k, numbers := len(m.Weights), m.numbers
 	qs := []Quantity{{Name: "weights", Rows: k, Cols: 1, Value: slices.Clone(m.Weights), Range: Share}}
@@ -361,7 +345,6 @@ func (m *Mixed) Quantities() []Quantity {
 	return append(qs, Quantity{Name: "shares", Rows: k, Cols: len(m.Shares[0]), Value: slices.Concat(m.Shares...), Range: Share})
 }
 
-// SetQuantities implements Parametric.
 func (m *Mixed) SetQuantities(qs []Quantity) error {
 	for _, q := range m.Quantities() {
 		v, err := pick(qs, q.Name, q.Rows, q.Cols)
@@ -382,8 +365,7 @@ func (m *Mixed) SetQuantities(qs []Quantity) error {
 	return m.check()
 }
 
-// check refuses weights and shares that do not sum to 1, and covariances that are not positive
-// definite.
+// Weights and shares must sum to 1, and covariances be positive definite.
 func (m *Mixed) check() error {
 	if !(floats.Min(m.Weights) >= 0) || !(math.Abs(floats.Sum(m.Weights)-1) < 1e-6) {
 		return errors.New("weights must not be negative and must sum to 1")
@@ -407,7 +389,7 @@ func (m *Mixed) check() error {
 	return nil
 }
 
-// Rescale implements Parametric; it ignores mean and deviation of columns with levels.
+// Rescale ignores columns with levels.
 func (m *Mixed) Rescale(mean, deviation []float64) error {
 	for j, n := range m.levels {
 		if n > 0 {
@@ -425,7 +407,6 @@ func (m *Mixed) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// checkLevels refuses levels that do not match d columns.
 func checkLevels(levels []int, d int) error {
 	if len(levels) != d {
 		return fmt.Errorf("levels of %d columns are given, %d are needed", len(levels), d)

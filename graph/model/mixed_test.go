@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// mixedExample has the columns x (number), c (three levels), y (number) and b (two levels).
 func mixedExample() *model.Mixed {
 	m := model.NewMixed(2, []int{0, 3, 0, 2})
 	m.Weights = []float64{0.7, 0.3}
@@ -37,7 +36,6 @@ func TestMixedDensity(t *testing.T) {
 	require.InDelta(t, math.Log(first+second), full.Joint(row, joint), 1e-12)
 	require.InDelta(t, first, math.Exp(joint[0]), 1e-12)
 
-	// cells that are missing are integrated and summed over: their factors are not there
 	some := 0.7*0.5*normal(-1, 2, 1) + 0.3*0.1*normal(-1, 0, 4)
 	require.InDelta(t, math.Log(some), m.Given([]bool{false, true, true, false}).Posterior(row, joint), 1e-12)
 	require.InDelta(t, 0.7*0.5*normal(-1, 2, 1)/some, joint[0], 1e-12)
@@ -56,7 +54,7 @@ func TestMixedDensity(t *testing.T) {
 	require.True(t, math.IsNaN(score[1]) && math.IsNaN(score[3]))
 }
 
-// The mean of x in the rows of a level is Σ w_k π_k m_k / Σ w_k π_k.
+// The mean of x in a level is Σ w_k π_k m_k / Σ w_k π_k.
 func TestMixedDraws(t *testing.T) {
 	m, n := mixedExample(), 40000
 	values, err := m.SampleRows(n, nil, stream.New(1))
@@ -80,7 +78,7 @@ func TestMixedDraws(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrNoExactSampler)
 }
 
-// Given b = 1 and y = 0.5 the other cells are those of a component with its posterior probability.
+// The other cells are of a component with its posterior probability.
 func TestMixedConditional(t *testing.T) {
 	m, n := mixedExample(), 20000
 	observed, r := []bool{false, false, true, true}, make([]float64, 2)

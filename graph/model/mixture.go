@@ -18,8 +18,7 @@ import (
 //
 //	log q(x) = log Σ_k w_k Π_j N(x_j; m_kj, σ_kj²).
 //
-// With r_k the components' posterior probabilities at x, s_k = −(x−m_k)/σ_k² their scores and s =
-// Σ_k r_k s_k,
+// With r_k the posterior probabilities, s_k = −(x−m_k)/σ_k² and s = Σ_k r_k s_k,
 //
 //	D = Σ_k r_k ((s_k − s)² − 1/σ_k²),  Hv = Σ_k r_k ((s_k − s)ᵀv (s_k − s) − v/σ_k²).
 type Mixture struct {
@@ -36,7 +35,6 @@ type MixtureOptions struct {
 	Levels     []int `json:"levels,omitempty"` // per column, 0 for numbers
 }
 
-// newMixture starts with equal weights, N(0, 1) means and unit standard deviations.
 func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	o := MixtureOptions{Components: 10}
 	if err := strictjson.Options(text, &o); err != nil {
@@ -58,14 +56,12 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	return m, nil
 }
 
-// Options implements Configured.
 func (m *Mixture) Options() any { return MixtureOptions{Components: m.components} }
 
-// TrainingDefaults implements Trainable. The loss is unbounded below when a component collapses
-// onto a row, so the fit stops early.
+// The loss is unbounded below when a component collapses onto a row, so the fit stops early.
 func (m *Mixture) TrainingDefaults() Training { return Training{Overfits: true} }
 
-// NewMixture returns the model of a given mixture. It fails if the mixture is invalid.
+// NewMixture fails if the mixture is invalid.
 func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	if err := of.Check(); err != nil {
 		return nil, err
@@ -76,7 +72,6 @@ func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	return m, nil
 }
 
-// set sets weights up to a factor, means and standard deviations.
 func (m *Mixture) set(weights, means, deviations []float64) {
 	total := floats.Sum(weights)
 	for k, w := range weights {
@@ -91,7 +86,6 @@ func (m *Mixture) set(weights, means, deviations []float64) {
 func (m *Mixture) Dim() int               { return m.d }
 func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
 
-// Evaluate implements Model. It repeats rows per component: (n·K, d).
 func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	k := m.components
@@ -116,7 +110,6 @@ func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	}
 }
 
-// Distribution returns the mixture at the current parameters.
 func (m *Mixture) Distribution() simulate.Mixture {
 	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
 	return simulate.Mixture{
@@ -126,7 +119,6 @@ func (m *Mixture) Distribution() simulate.Mixture {
 	}
 }
 
-// SampleRows implements Sampler, on R^d.
 func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	if s.Bounded() {
 		return nil, ErrNoExactSampler
@@ -134,7 +126,6 @@ func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64
 	return m.Distribution().Draw(n, rng), nil
 }
 
-// Identified implements Identified.
 func (m *Mixture) Identified() {}
 
 // Quantities are weights (K, 1), means (K, d) and deviations (K, d).
@@ -146,7 +137,6 @@ func (m *Mixture) Quantities() []Quantity {
 	}
 }
 
-// SetQuantities implements Parametric.
 func (m *Mixture) SetQuantities(qs []Quantity) error {
 	weights, err := pick(qs, "weights", m.components, 1)
 	if err != nil {
@@ -168,7 +158,6 @@ func (m *Mixture) SetQuantities(qs []Quantity) error {
 	return nil
 }
 
-// Rescale implements Parametric.
 func (m *Mixture) Rescale(mean, deviation []float64) error {
 	for i := range m.Means.Value {
 		j := i % m.d
@@ -186,7 +175,6 @@ func exponentials(x []float64) []float64 {
 	return out
 }
 
-// softmax is exp(x_k)/Σ_l exp(x_l).
 func softmax(x []float64) []float64 {
 	out := slices.Clone(x)
 	floats.AddConst(-floats.LogSumExp(x), out)

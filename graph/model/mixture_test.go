@@ -17,7 +17,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// randomMixture has k components in d columns with different weights, means and deviations.
 func randomMixture(d, k int) simulate.Mixture {
 	rng := stream.New(11, uint64(d), uint64(k))
 	var m simulate.Mixture
@@ -45,7 +44,6 @@ func TestMixture(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return newMixture(t, randomMixture(d, 1)) })
 }
 
-// termsAt returns log density, score, diagonal and Hv at the rows of x.
 func termsAt(t *testing.T, m model.Model, dtype graph.DType, x, v []float64) (log, score, diagonal, product []float64) {
 	t.Helper()
 	d := m.Dim()
@@ -68,7 +66,6 @@ func termsAt(t *testing.T, m model.Model, dtype graph.DType, x, v []float64) (lo
 	return log, p.Output("score"), p.Output("diagonal"), p.Output("product")
 }
 
-// distmv is the outside truth, by its log densities and their differences.
 func TestMixtureAgainstDistmv(t *testing.T) {
 	const d, n, h = 3, 8, 1e-5
 	of := randomMixture(d, 4)
@@ -111,7 +108,6 @@ func draws(n int, size float64) []float64 {
 	return x
 }
 
-// Far from all components the nearest one's score remains.
 func TestMixtureFarOut(t *testing.T) {
 	m := newMixture(t, simulate.Moons())
 	_, score, diagonal, _ := termsAt(t, m, graph.Float64, []float64{1e3, 0.2}, []float64{1, 0})

@@ -1,4 +1,5 @@
-// Package model holds the models: unnormalised densities, or scores, as expressions.
+// Package model holds the models: unnormalised densities, or scores, as expressions
+// (docs/theory/models.md).
 //
 //	Model, Evaluation               interface of a model, and its values at points
 //	FromLogDensity, Derive          a model from log q alone
@@ -7,11 +8,6 @@
 //	Rescaled, Joint, Missingness    a model in other units, or with a missingness mechanism
 //	Capabilities, AsNormal          detected parts of a model
 //	Evaluator, SampleRows           values and draws
-//
-// Optional interfaces: Parametric, Configured, Supported, FixedOrigin, Normal, Sampler, Trainable,
-// Identified, Coupled, NoiseConditional, MaskConditional.
-//
-// Formulas: docs/theory/models.md.
 package model
 
 import (
@@ -21,36 +17,29 @@ import (
 )
 
 // Model is an unnormalised density q_θ on R^d given by expressions. Make a new model by
-// FromLogDensity, or by a type with these three methods, and add it to Models. capabilities.go has
+// FromLogDensity, or by a type with these methods, and add it to Models. capabilities.go has
 // optional interfaces.
 type Model interface {
-	// Dim is d, the number of columns.
 	Dim() int
-	// Params returns θ.
 	Params() []*graph.Param
-	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d). A program computes only
-	// the expressions that it uses.
+	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d), computed where used.
 	Evaluate(b *graph.Builder, x graph.Node) Evaluation
 }
 
-// Evaluation holds a model's values at B points (docs/theory/index.md#notation). A part is nil if
-// the model does not have it; the Need methods refuse a missing part.
+// Evaluation holds a model's values at B points (docs/theory/index.md#notation); a missing part is nil.
 type Evaluation struct {
 	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant
 	Score      graph.Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   graph.Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
-	// HessianProduct adds H v (B, d), where H is the Hessian of log q_θ at each row and v (B, d) a
-	// constant direction per row.
+	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row, v (B, d) constant.
 	HessianProduct func(v graph.Node) graph.Node
-	// ConstantHessian means that H does not depend on x; HessianProduct then takes any number of
-	// directions.
+	// ConstantHessian: H does not depend on x; HessianProduct takes any number of directions.
 	ConstantHessian bool
 
 	noDiagonal error // why Diagonal is nil, if derived
 }
 
-// Evaluate returns m.Evaluate(b, x). A part with a wrong shape stops the construction, naming the
-// part.
+// Evaluate returns m.Evaluate(b, x). A part with a wrong shape stops the construction.
 func Evaluate(b *graph.Builder, m Model, x graph.Node) Evaluation {
 	t := m.Evaluate(b, x)
 	n, d := graph.Shape(x)
@@ -69,8 +58,7 @@ func checkShape(b *graph.Builder, part string, of graph.Node, rows, cols int) {
 	}
 }
 
-// NeedLogDensity returns LogDensity. This method and those below stop the construction if the part
-// is missing.
+// NeedLogDensity and the methods below stop the construction if the part is missing.
 func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
 	if t.LogDensity == nil {
 		b.Failf("the model has a score but no log density: only the methods zeroed and full can fit it")
@@ -78,7 +66,6 @@ func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
 	return t.LogDensity
 }
 
-// NeedScore returns Score.
 func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
 	if t.Score == nil {
 		b.Failf("the model gives no score, which score matching needs")
@@ -86,7 +73,6 @@ func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
 	return t.Score
 }
 
-// NeedDiagonal returns Diagonal.
 func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
 	if t.noDiagonal != nil {
 		b.Failf("the diagonal of the Hessian, which the classical and truncated objectives need, cannot be derived: %w", t.noDiagonal)
@@ -97,7 +83,6 @@ func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
 	return t.Diagonal
 }
 
-// NeedHessianProduct returns HessianProduct.
 func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) graph.Node {
 	if t.HessianProduct == nil {
 		b.Failf("the model gives no Hessian product, which sliced objectives and half-spaces need")
@@ -118,6 +103,5 @@ func (t Evaluation) Hessians(r int) int {
 	return r
 }
 
-// Maker makes a model of d columns from options, a JSON object or nothing for the defaults; rng
-// draws random starts.
+// Maker makes a model of d columns from options, a JSON object or nothing; rng draws random starts.
 type Maker func(d int, options []byte, rng *rand.Rand) (Model, error)

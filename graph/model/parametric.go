@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Quantity is an interpretable parameter, such as the precision, independent of the
-// parameterisation.
+// Quantity is an interpretable parameter, such as the precision, in any parameterisation.
 type Quantity struct {
 	Name       string
 	Rows, Cols int
@@ -48,7 +47,6 @@ func symmetricQuantity(name string, p *mat.SymDense) Quantity {
 	return q
 }
 
-// pick finds a quantity by name and shape.
 func pick(qs []Quantity, name string, rows, cols int) ([]float64, error) {
 	for _, q := range qs {
 		if q.Name == name {
@@ -78,7 +76,6 @@ func pickSymmetric(qs []Quantity, name string, d int) (*mat.SymDense, error) {
 	return p, nil
 }
 
-// Identified implements Identified.
 func (g *Gaussian) Identified() {}
 
 // Quantities are mean (1, d) and precision (d, d).
@@ -86,7 +83,6 @@ func (g *Gaussian) Quantities() []Quantity {
 	return []Quantity{{Name: "mean", Rows: 1, Cols: g.d, Value: g.Mean()}, symmetricQuantity("precision", g.Precision())}
 }
 
-// SetQuantities implements Parametric.
 func (g *Gaussian) SetQuantities(qs []Quantity) error {
 	mean, err := pick(qs, "mean", 1, g.d)
 	if err != nil {
@@ -103,7 +99,6 @@ func (g *Gaussian) SetQuantities(qs []Quantity) error {
 	return nil
 }
 
-// Rescale implements Parametric.
 func (g *Gaussian) Rescale(mean, deviation []float64) error {
 	mu, p := g.Mean(), g.Precision()
 	for j := range mu {
@@ -119,7 +114,6 @@ func (g *Gaussian) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// Identified implements Identified.
 func (q *Quartic) Identified() {}
 
 // Quantities are the coefficients θ (d, d), named quartic.
@@ -127,7 +121,6 @@ func (q *Quartic) Quantities() []Quantity {
 	return []Quantity{symmetricQuantity("quartic", q.Theta())}
 }
 
-// SetQuantities implements Parametric.
 func (q *Quartic) SetQuantities(qs []Quantity) error {
 	theta, err := pickSymmetric(qs, "quartic", q.d)
 	if err != nil {
@@ -136,8 +129,7 @@ func (q *Quartic) SetQuantities(qs []Quantity) error {
 	return q.SetTheta(theta)
 }
 
-// Rescale implements Parametric. It fails for means other than 0, because the model is symmetric
-// about 0.
+// Rescale fails for means other than 0: the model is symmetric about 0.
 func (q *Quartic) Rescale(mean, deviation []float64) error {
 	theta := q.Theta()
 	for j := range q.d {

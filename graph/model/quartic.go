@@ -13,19 +13,15 @@ import (
 //
 //	log q = zᵀθz,  s = 4 x∘(θz),  D = 4θz + 8 diag(θ)∘z,  Hv = 4(θz)∘v + 8 x∘(θ(x∘v))
 //
-// The density is integrable if −zᵀθz > 0 for all nonzero z ≥ 0. The parameters enforce the
-// sufficient condition −θ = LLᵀ with L_jj = exp(·), positive definite. (Copositive −θ that is not
-// positive definite is excluded.) It starts at θ = −½ I.
-//
-// Free returns the model with parameter −θ, which steps must keep positive definite.
+// The parameters enforce −θ = LLᵀ with L_jj = exp(·), which is sufficient, not necessary, for an
+// integrable density. It starts at θ = −½ I.
 type Quartic struct {
 	d    int
 	free bool
-	// Packed holds L as in CholeskyFactor, or −θ if free: (1, d(d+1)/2). See PackedIndex.
+	// Packed holds L as in CholeskyFactor, or −θ if free: (1, d(d+1)/2).
 	Packed *graph.Param
 }
 
-// NewQuartic is the model with θ = −½ I.
 func NewQuartic(d int) *Quartic {
 	q := &Quartic{d: d, Packed: graph.NewParam("quartic", 1, d*(d+1)/2)}
 	for j := range d {
@@ -42,9 +38,8 @@ func (q *Quartic) InitialRMS() float64 {
 	return math.Sqrt(math.Sqrt2 * math.Gamma(0.75) / math.Gamma(0.25))
 }
 
-// TrainingDefaults implements Trainable. The model overfits: with 1000 rows 5 to 15 epochs are
-// best, fewer for more columns. A penalty works better than held-out rows (benchmarks/quartic).
-// With a slower imputer Marg-Var diverges in 20 columns.
+// The model overfits: with 1000 rows 5 to 15 epochs are best, and a penalty works better than
+// held-out rows (benchmarks/quartic). With a slower imputer Marg-Var diverges in 20 columns.
 func (q *Quartic) TrainingDefaults() Training {
 	return Training{
 		Epochs:      func(batches int, _ bool) int { return max(25, EpochsOf(250, batches)) },
@@ -52,17 +47,14 @@ func (q *Quartic) TrainingDefaults() Training {
 	}
 }
 
-// Free implements Coupled: the matrix is −θ.
 func (q *Quartic) Free() Coupled {
 	f := &Quartic{d: q.d, free: true, Packed: graph.NewParam("quartic", 1, len(q.Packed.Value))}
 	f.setFree(q.Theta())
 	return f
 }
 
-// Matrix implements Coupled.
 func (q *Quartic) Matrix() *graph.Param { return q.Packed }
 
-// setFree stores −θ as the parameter.
 func (q *Quartic) setFree(theta mat.Symmetric) {
 	packSymmetric(q.Packed.Value, theta)
 	for i, v := range q.Packed.Value {
@@ -70,7 +62,6 @@ func (q *Quartic) setFree(theta mat.Symmetric) {
 	}
 }
 
-// minusTheta is −θ as a node (d, d).
 func (q *Quartic) minusTheta(b *graph.Builder) graph.Node {
 	if q.free {
 		return b.Symmetric(b.Param(q.Packed), q.d)
@@ -79,7 +70,6 @@ func (q *Quartic) minusTheta(b *graph.Builder) graph.Node {
 	return b.MatMul(false, true, l, l)
 }
 
-// Evaluate implements Model.
 func (q *Quartic) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	theta := b.Scale(-1, q.minusTheta(b))

@@ -13,7 +13,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// The formulas written out for one point, by hand.
 func TestQuarticByHand(t *testing.T) {
 	q := model.NewQuartic(2)
 	require.True(t, mat.EqualApprox(mat.NewSymDense(2, []float64{-0.5, 0, 0, -0.5}), q.Theta(), 1e-15), "start")
@@ -56,7 +55,6 @@ func TestQuarticInitialRMS(t *testing.T) {
 	require.InDelta(t, want, size*size, 1e-12)
 }
 
-// Free copies the density; its gradients are those by −θ.
 func TestFreeCopies(t *testing.T) {
 	theta := mat.NewSymDense(3, []float64{-1, 0.3, 0, 0.3, -2, -0.4, 0, -0.4, -0.7})
 	q := model.NewQuartic(3)

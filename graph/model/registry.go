@@ -12,8 +12,7 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Models are the models by name. Add a model here, or in the init function of its package; the
-// command line then knows it.
+// Models are the models by name. The command line offers each entry.
 var Models = map[string]Maker{
 	"gaussian":         plain(func(d int) Model { return NewGaussian(d, CholeskyFactor) }),
 	"gaussian-network": plain(func(d int) Model { return NewGaussian(d, FreeSymmetric) }),
@@ -22,7 +21,6 @@ var Models = map[string]Maker{
 	"mixture":          newMixture,
 }
 
-// plain makes a model without options that has a symmetric matrix.
 func plain(make func(d int) Model) Maker {
 	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
 		if err := CheckSize(float64(d)*float64(d+1)/2, "a matrix of %d columns", d); err != nil {
@@ -32,8 +30,7 @@ func plain(make func(d int) Model) Maker {
 	}
 }
 
-// CheckSize returns a *memory.Error if the parameters exceed the memory limit. A Maker calls it
-// before allocating.
+// CheckSize returns a *memory.Error if the parameters exceed the memory limit.
 func CheckSize(numbers float64, what string, args ...any) error {
 	return memory.Check(8*numbers, "take fewer columns or a smaller model", what, args...)
 }

@@ -7,19 +7,16 @@ import (
 	"missingscore/graph"
 )
 
-// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as standardised
-// columns:
+// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, with its parts:
 //
 //	s_j(x) = s_j(z)/dev_j,  D_j(x) = D_j(z)/dev_j²,  H(x)v = (H(z)(v/dev))/dev
 //
-// and log q(x) = log q(z) up to a constant. It has the parts of z's model. Building a program fails
-// unless Mean and Deviation have d numbers and deviations are positive.
+// and log q(x) = log q(z) up to a constant. Deviations must be positive.
 type Rescaled struct {
 	Model
 	Mean, Deviation []float64
 }
 
-// Support returns the support in the units of x.
 func (m Rescaled) Support() *domain.Domain {
 	shift, inverse := make([]float64, len(m.Mean)), make([]float64, len(m.Deviation))
 	for j, s := range m.Deviation {
@@ -28,7 +25,6 @@ func (m Rescaled) Support() *domain.Domain {
 	return SupportOf(m.Model).Standardised(shift, inverse)
 }
 
-// Evaluate implements Model.
 func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	if len(m.Mean) != d || len(m.Deviation) != d {

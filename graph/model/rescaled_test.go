@@ -18,7 +18,6 @@ func TestRescaled(t *testing.T) {
 	})
 }
 
-// scoreOnly is a model without a log density.
 type scoreOnly struct{ *model.Gaussian }
 
 func (m scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {

@@ -16,11 +16,9 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Run checks a model at random parameters and points inside its support, for several sizes: score,
-// diagonal, Hessian products and θ-gradients against differences; unique parameter names; unchanged
-// inputs; reproducible runs; a constant Hessian if declared; independent rows; and its optional
-// interfaces model.Normal, model.Sampler, model.Parametric, model.FixedOrigin and model.Trainable.
-// Missing parts are not checked.
+// Run checks a model at random parameters and points inside its support, for several sizes: parts
+// and θ-gradients against differences, parameter names, reproducible runs, independent rows, and
+// its optional interfaces. Missing parts are not checked.
 func Run(t *testing.T, make func(d int) model.Model) {
 	for _, d := range []int{1, 2, 5} {
 		c := newCase(t, make(d), d)
@@ -33,7 +31,6 @@ func Run(t *testing.T, make func(d int) model.Model) {
 
 const n = 4 // points
 
-// testCase is a model at random parameters, and points inside its support.
 type testCase struct {
 	model model.Model
 	at    model.Model // the model with fixed masks if it is a MaskConditional
@@ -68,7 +65,7 @@ func newCase(t *testing.T, m model.Model, d int) testCase {
 	return c
 }
 
-// points are N(0, 1), shrunk towards an interior point until they lie inside the support.
+// points are N(0, 1), shrunk towards an interior point into the support.
 func (c testCase) points(t *testing.T) []float64 {
 	x := c.normals(n * c.d)
 	if !c.has.Support.Bounded() {
@@ -101,7 +98,6 @@ func (c testCase) normals(n int) []float64 {
 
 const tolerance = 1e-7 // of differences
 
-// derivatives compares score, diagonal and Hessian products with differences.
 func (c testCase) derivatives(t *testing.T) {
 	score, diagonal, err := gradcheck.Model(c.at, c.x, gradcheck.Step)
 	require.NoError(t, err)
@@ -131,7 +127,6 @@ func (c testCase) constantHessian(t *testing.T) {
 	require.Equal(t, before, p.Output("product"), "the Hessian is declared constant, but changes with x")
 }
 
-// program runs a sum of all parts of the model, and its gradient.
 func (c testCase) program(t *testing.T) {
 	u, v := c.normals(n*c.d), c.normals(n*c.d)
 	first := "score"
@@ -171,7 +166,6 @@ func (c testCase) program(t *testing.T) {
 	require.InDelta(t, one[0], p.Output(first)[0], 1e-12, "row 0 depends on the other rows")
 }
 
-// score returns the score of m at the points x.
 func (c testCase) score(t *testing.T, m model.Model, x []float64) []float64 {
 	t.Helper()
 	e, err := model.NewEvaluator(m, len(x)/c.d, false)

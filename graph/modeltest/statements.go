@@ -12,7 +12,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// statements checks the model's optional interfaces.
 func statements(t *testing.T, c testCase) {
 	if _, masked := c.model.(model.MaskConditional); masked {
 		return // masks are fixed here
@@ -36,7 +35,6 @@ func statements(t *testing.T, c testCase) {
 	}
 }
 
-// normal compares the score with −P(x−μ).
 func (c testCase) normal(t *testing.T, m model.Normal) {
 	const says = "the model declares that it is normal (model.Normal), but is not: does it embed a normal model?"
 	_, ok := model.AsNormal(m)
@@ -63,8 +61,7 @@ func (c testCase) normal(t *testing.T, m model.Normal) {
 	require.InDeltaSlice(t, mu, parts.Output("mean"), 1e-12, "MeanNode is not Mean")
 }
 
-// sampler compares draws with the model: on R^d the score has mean 0 and, by Stein's identity,
-// E[x_j s_j] = −1.
+// On R^d the score has mean 0 and, by Stein's identity, E[x_j s_j] = −1.
 func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	const draws = 4000
 	x, err := m.SampleRows(draws, c.has.Support, c.rng)
@@ -96,7 +93,6 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	}
 }
 
-// parametric restores the model's quantities from other parameters, and rescales it.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
 	for _, p := range m.Params() {

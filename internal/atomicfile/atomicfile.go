@@ -13,11 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// Write calls fill on a temporary file beside path and renames it to path on success; on error the
-// file at path is unchanged. It follows symbolic links and writes into devices and pipes. An
-// existing file keeps its mode; a new file gets the process's mode (umask).
+// Write calls fill on a temporary file beside path and renames it to path; on error the file at path
+// is unchanged. It follows symbolic links, writes into devices and pipes, and keeps an existing mode.
 func Write(path string, fill func(io.Writer) error) error {
 	var s Set
 	defer s.Discard()
@@ -54,7 +54,6 @@ func Target(path string) string {
 	return Target(link)
 }
 
-// Remove removes a file, if it exists.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -71,10 +70,9 @@ func Writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Set writes several files as one result. Write prepares a file; Commit puts all in place. The last
-// file written marks the result: Commit removes the old mark first and puts the new one in place
-// last. A folder with the mark therefore has the files of one run, even after a crash. The zero
-// value is ready for use. A Set is not safe for concurrent use.
+// Set writes several files as one result. The last file written marks the result: Commit removes
+// the old mark first and puts the new one in place last, so a folder with the mark has the files of
+// one run, even after a crash. A Set is not safe for concurrent use.
 type Set struct {
 	files []staged
 	gone  []string // files of an earlier result that this one does not have
@@ -160,7 +158,26 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return err
 		}
 	}
+	if len(s.files) > 1 { // a result, whose lock excludes other runs
+		s.sweep()
+	}
 	return nil
+}
+
+// sweep removes the temporary files that killed runs left for the same paths.
+func (s *Set) sweep() {
+	left := map[string][]os.DirEntry{} // by folder
+	for _, f := range s.files {
+		dir, prefix := filepath.Dir(f.path), filepath.Base(Companion(f.path, ""))+"."
+		if _, read := left[dir]; !read {
+			left[dir], _ = os.ReadDir(dir)
+		}
+		for _, e := range left[dir] {
+			if number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), temporarySuffix), prefix); ok && strings.HasSuffix(e.Name(), temporarySuffix) && strings.Trim(number, "0123456789") == "" {
+				os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // Discard removes prepared files that are not in place. After Commit it does nothing.
@@ -184,7 +201,6 @@ func into(path string, text []byte) error {
 
 const temporarySuffix = ".tmp"
 
-// temporary creates the file that will replace path.
 func temporary(path string) (*os.File, error) {
 	mode, replaced := os.FileMode(0o666), false
 	if info, err := os.Stat(path); err == nil {
@@ -203,8 +219,7 @@ func temporary(path string) (*os.File, error) {
 
 const longestName = 255 // maximum in bytes on nearly every file system
 
-// Companion is a hidden file beside path: the name of path with a suffix, or with a checksum in its
-// place if the name is too long.
+// Companion is a hidden file beside path: its name with a suffix, or a checksum if it is too long.
 func Companion(path, suffix string) string {
 	base := filepath.Base(path)
 	if len(base)+len(suffix)+len(".")+len(".18446744073709551615")+len(temporarySuffix) > longestName {

@@ -66,7 +66,6 @@ func TestWriteFollowsLinks(t *testing.T) {
 	require.Equal(t, at("circle"), atomicfile.Target(at("circle")), "a circle leads nowhere")
 }
 
-// Concurrent writers of one file do not remove each other's temporary files.
 func TestWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	var wg sync.WaitGroup
@@ -89,7 +88,6 @@ func TestWritersAtOnce(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// Any valid file name can be written.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{200, 225, 226, 240, 255} {

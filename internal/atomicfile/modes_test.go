@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// Existing modes are kept; new files follow umask.
 func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	old := syscall.Umask(0o077)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// files returns the visible files of a folder and the number of hidden ones.
 func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -28,7 +27,6 @@ func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
 	return visible, hidden
 }
 
-// prepared is the result of one run: a picture, a table and the mark.
 func prepared(t *testing.T, dir, run string) *Set {
 	t.Helper()
 	set := new(Set)
@@ -39,7 +37,6 @@ func prepared(t *testing.T, dir, run string) *Set {
 	return set
 }
 
-// older is a folder with the result of an earlier run.
 func older(t *testing.T) (dir string, old map[string]string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -52,8 +49,7 @@ func older(t *testing.T) (dir string, old map[string]string) {
 
 var errFull = errors.New("disk full")
 
-// Commit replaces files, removes cleared ones and keeps the user's. At any moment, files beside a
-// mark belong to its run.
+// At any moment, files beside a mark belong to its run.
 func TestSetCommits(t *testing.T) {
 	dir, _ := older(t)
 	want := map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}
@@ -72,7 +68,6 @@ func TestSetCommits(t *testing.T) {
 	require.Zero(t, hidden)
 }
 
-// A folder in the place of a file fails before any change.
 func TestSetRefusesFolders(t *testing.T) {
 	dir, old := older(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))

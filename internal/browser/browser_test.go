@@ -21,7 +21,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// program is the command-line program, built once.
 var program string
 
 func TestMain(m *testing.M) {
@@ -47,7 +46,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// chromium is the path of a browser.
 func chromium() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -57,13 +55,12 @@ func chromium() (string, error) {
 	return "", fmt.Errorf("neither chromium nor google-chrome is on the PATH")
 }
 
-// hostile are names of columns that would break a page which takes them as they are.
 var hostile = []string{
 	`</script><script>window.broken = 1</script>`, `<img src=x onerror="window.broken = 1">`, `"quoted" & 'single'`, "مرحبا بالعالم",
 	"😀🧪", strings.Repeat("very long name ", 20) + "end", "a,b;c\\d", "${broken}`{{.}}", "]]>--><!--", "x",
 }
 
-// table writes a chain of ten columns, each a third of the one before and noise, with gaps.
+// A chain of ten columns, each a third of the one before and noise, with gaps.
 func table(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -101,7 +98,6 @@ func table(t *testing.T, dir string) string {
 	return path
 }
 
-// report runs the program and gives the page that it writes.
 func report(t *testing.T, args ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -111,7 +107,6 @@ func report(t *testing.T, args ...string) string {
 	return filepath.Join(out, "report.html")
 }
 
-// page is an open report, with all that the browser complained of or fetched.
 type page struct {
 	t         *testing.T
 	ctx       context.Context
@@ -123,7 +118,7 @@ type page struct {
 	name map[string]string // of downloads, by their identity
 }
 
-// started is a browser that runs, tried three times: Chromium may fail to start on a busy machine.
+// Tried three times: Chromium may fail to start on a busy machine.
 func started(t *testing.T, path string) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1200, 1000))
@@ -161,7 +156,6 @@ func open(t *testing.T, file string) *page {
 	return p
 }
 
-// heard notes what must not happen, and downloads that are done.
 func (p *page) heard(event any, own string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,26 +186,22 @@ func (p *page) do(actions ...chromedp.Action) {
 	}
 }
 
-// number evaluates JavaScript.
 func (p *page) number(script string) (v float64) {
 	p.t.Helper()
 	p.do(chromedp.Evaluate(script, &v))
 	return v
 }
 
-// text evaluates JavaScript.
 func (p *page) text(script string) (v string) {
 	p.t.Helper()
 	p.do(chromedp.Evaluate(script, &v))
 	return v
 }
 
-// lines is how many edges the first panel shows.
 func (p *page) lines() float64 {
 	return p.number(`document.querySelector("#stages svg").querySelectorAll("line.positive:not(.off), line.negative:not(.off)").length`)
 }
 
-// keys presses keys in an element.
 func (p *page) keys(selector string, keys ...string) {
 	p.t.Helper()
 	p.do(chromedp.Focus(selector, chromedp.ByQuery))
@@ -220,7 +210,6 @@ func (p *page) keys(selector string, keys ...string) {
 	}
 }
 
-// set gives a field a value as its user would.
 func (p *page) set(id, value string) {
 	p.t.Helper()
 	p.do(chromedp.Evaluate(fmt.Sprintf(`{ const field = document.getElementById(%q); field.value = %q; field.dispatchEvent(new Event("input", {bubbles: true})); }`, id, value), nil))
@@ -245,7 +234,6 @@ func (p *page) mouse(kind input.MouseType, x, y float64, button input.MouseButto
 	}))
 }
 
-// download clicks a button and reads the file that comes of it.
 func (p *page) download(button string) []byte {
 	p.t.Helper()
 	p.do(chromedp.Click("#"+button, chromedp.ByQuery))

@@ -20,7 +20,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// The report of a network of columns with hostile names is worked with from end to end.
 func TestNetworkReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -77,8 +76,7 @@ func TestNetworkReport(t *testing.T) {
 	p.quiet()
 }
 
-// Of a dense network of many columns the strongest edges are drawn, as many as are asked for, at
-// each λ, and all edges of the node that is picked.
+// Of a dense network the strongest edges are drawn, and all edges of the node that is picked.
 func TestManyEdges(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -119,7 +117,6 @@ func TestManyEdges(t *testing.T) {
 	p.quiet()
 }
 
-// quote is a JavaScript string.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
@@ -217,7 +214,6 @@ func saved(t *testing.T, p *page, edges int) {
 	}
 }
 
-// count is how often each element is in an XML file.
 func count(t *testing.T, content []byte) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -235,7 +231,6 @@ func count(t *testing.T, content []byte) map[string]int {
 	}
 }
 
-// The report of a comparison has two panels with the same places, which move together.
 func TestComparisonReport(t *testing.T) {
 	t.Parallel()
 	p := open(t, report(t, "compare", table(t, t.TempDir()), "--by", "side", "--permutations", "9", "--lambdas", "15", "--method", "pairwise"))

@@ -1,5 +1,4 @@
-// Package checkedfile has files that detect any changed bit: a mark that names the content, the
-// SHA-256 of the body, and the body.
+// Package checkedfile has files that detect any changed bit: a mark, the SHA-256 of the body, and the body.
 package checkedfile
 
 import (
@@ -19,7 +18,6 @@ var ErrUnmarked = errors.New("the file does not begin with its mark")
 // ErrDamaged says that a file's body was changed.
 var ErrDamaged = errors.New("the file's checksum does not match its body")
 
-// Seal returns the bytes of a file.
 func Seal(mark string, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return bytes.Join([][]byte{[]byte(mark), sum[:], body}, nil)
@@ -37,7 +35,6 @@ func Open(mark string, file []byte) (body []byte, err error) {
 	return rest[sha256.Size:], nil
 }
 
-// Write writes a file atomically.
 func Write(path, mark string, body []byte) error {
 	sum := sha256.Sum256(body)
 	return atomicfile.Write(path, func(w io.Writer) error {
@@ -46,8 +43,7 @@ func Write(path, mark string, body []byte) error {
 	})
 }
 
-// Read returns the body of a file. It fails with a *memory.Error if factor times its size exceeds
-// the memory, with the errors of Open, and with errors of the system.
+// Read fails with a *memory.Error if factor times the size exceeds the memory, and as Open.
 func Read(path, mark string, factor float64) (body []byte, err error) {
 	file, err := memory.ReadFile(path, factor)
 	if err != nil {
@@ -56,5 +52,4 @@ func Read(path, mark string, factor float64) (body []byte, err error) {
 	return Open(mark, file)
 }
 
-// Broken reports whether an error of Read is caused by the file's content.
 func Broken(err error) bool { return errors.Is(err, ErrUnmarked) || errors.Is(err, ErrDamaged) }

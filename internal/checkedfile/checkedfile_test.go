@@ -14,7 +14,6 @@ import (
 
 const mark = "a mark\n"
 
-// Seal gives mark, 32 bytes of checksum and body; Open returns the body.
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, checkedfile.Write(path, mark, []byte("the body")))
@@ -28,7 +27,6 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, "the body", string(body))
 }
 
-// Any changed bit and any truncation is detected.
 func TestReadRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	_, err := checkedfile.Read(path, mark, 1)

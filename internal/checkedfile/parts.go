@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// Parts holds the finished parts of a run, by number, and saves them to a file, from which an
-// interrupted run resumes. It is safe for concurrent use.
+// Parts saves the finished parts of a run, by number. It is safe for concurrent use.
 type Parts[T any] struct {
 	lock  sync.Mutex
 	mark  string
@@ -25,14 +24,12 @@ func NewParts[T any](mark, of string) *Parts[T] {
 	return &Parts[T]{mark: mark, saved: parts[T]{of, map[int]T{}}}
 }
 
-// Count is the number of parts.
 func (p *Parts[T]) Count() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return len(p.saved.Made)
 }
 
-// Get returns part k, if it exists.
 func (p *Parts[T]) Get(k int) (made T, ok bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -40,14 +37,12 @@ func (p *Parts[T]) Get(k int) (made T, ok bool) {
 	return made, ok
 }
 
-// Put stores part k.
 func (p *Parts[T]) Put(k int, made T) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.saved.Made[k] = made
 }
 
-// Save writes the file atomically.
 func (p *Parts[T]) Save(path string) error {
 	var body bytes.Buffer
 	p.lock.Lock()
@@ -59,12 +54,10 @@ func (p *Parts[T]) Save(path string) error {
 	return Write(path, p.mark, body.Bytes())
 }
 
-// loadFactor is the memory for reading, relative to the file size.
 const loadFactor = 4
 
-// LoadParts reads a file of Save for the run of. It fails with the error other for another run,
-// with the file's name if it is damaged or has no such parts (what), and if it needs more memory
-// than allowed.
+// LoadParts reads a file of Save for the run of. It fails with the error other for another run, and
+// with the file's name if it is damaged or has no such parts (what).
 func LoadParts[T any](path, mark, of, what string, other error) (*Parts[T], error) {
 	p := NewParts[T](mark, of)
 	body, err := Read(path, mark, loadFactor)

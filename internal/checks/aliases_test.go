@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// go doc shows the comment of an alias, not the fields behind it: the comment of an alias of a struct
-// below internal names every exported field.
+// go doc does not show the fields behind an alias, so its comment names them.
 func TestAliasesNameTheirFields(t *testing.T) {
 	found := 0
 	each(t, ".go", func(path string) {
@@ -43,7 +42,6 @@ func TestAliasesNameTheirFields(t *testing.T) {
 	require.Positive(t, found)
 }
 
-// fieldsOf returns the exported fields of a struct of an imported package below internal.
 func fieldsOf(t *testing.T, file *ast.File, of *ast.SelectorExpr) (names []string) {
 	for _, i := range file.Imports {
 		folder, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module+"internal/")

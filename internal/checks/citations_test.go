@@ -17,7 +17,6 @@ var (
 	notWord  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 )
 
-// anchors returns the anchors of a page, explicit and from headings.
 func anchors(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -44,7 +43,6 @@ func resolves(t *testing.T, from, target string) {
 	}
 }
 
-// Pages and anchors cited in comments exist.
 func TestCitationsResolve(t *testing.T) {
 	cited := 0
 	each(t, ".go", func(path string) {

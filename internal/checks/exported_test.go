@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/exported.txt")
 
-// testdata/exported.txt lists all exported names, so that changes are visible. -update rewrites it.
+// -update rewrites testdata/exported.txt.
 func TestExported(t *testing.T) {
 	var lines []string
 	each(t, ".go", func(path string) {
@@ -57,7 +57,6 @@ func TestExported(t *testing.T) {
 	require.Empty(t, changes, "exported names changed: if that is meant, go test ./internal/checks -run Exported -update, and a line in CHANGELOG.md")
 }
 
-// exported are the names that a file exports, methods behind their type.
 func exported(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {

@@ -9,10 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the module's folder.
 const root = "../.."
 
-// each calls f for every file below the root with this suffix, with its relative path.
 func each(t *testing.T, suffix string, f func(path string)) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -22,11 +22,9 @@ var (
 	folder     = regexp.MustCompile(`^(?:data|graph|nets|losses|trainers|cmd|benchmarks|internal|examples)(?:/[\w.-]+)+$`)
 )
 
-// library folders take precedence if two packages share a name.
 var library = []string{"data", "graph", "nets", "losses", "trainers"}
 
-// packages maps package names to exported names: functions, types, constants, variables,
-// Type.Method and Type.Field.
+// packages maps package names to exported names, also Type.Method and Type.Field.
 func packages(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	found, others := map[string]map[string]bool{}, map[string]map[string]bool{}
@@ -57,8 +55,6 @@ func packages(t *testing.T) map[string]map[string]bool {
 	return found
 }
 
-// fields returns the fields of a file's exported structs and the methods of its interfaces, as
-// Type.Field.
 func fields(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -89,8 +85,6 @@ func fields(file *ast.File) (names []string) {
 	return names
 }
 
-// Identifiers of our packages that pages name in backquotes are exported, and folders and code
-// files that pages name exist.
 func TestCitedFunctionsExist(t *testing.T) {
 	exports := packages(t)
 	sources := map[string]bool{}

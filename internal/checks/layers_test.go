@@ -1,5 +1,4 @@
-// Package checks tests the source as a whole: imports between packages, citations and exported
-// names.
+// Package checks tests the source as a whole.
 package checks
 
 import (
@@ -14,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the packages from the bottom up. A package may import lower layers, and packages
-// before it in its own line.
+// layers from the bottom up. A package may import lower layers, and packages before it in its line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
 	{"internal/data/truncnorm", "internal/data/binormal", "internal/data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "internal/data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "internal/data/transform", "internal/data/diagnose", "internal/data/network", "internal/data/moments", "internal/data/survey"},
@@ -23,15 +21,14 @@ var layers = [][]string{
 	{"nets"},
 	{"internal/losses/pairmoments", "internal/losses/latent", "losses"},
 	{"internal/testtables", "internal/trainers/optim", "internal/trainers/mcmc", "trainers/source", "trainers/estimator", "internal/trainers/engine"},
-	{"internal/trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "internal/trainers/evaluate"},
-	{"internal/trainers/rows", "internal/trainers/mixed", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "internal/trainers/descent", "internal/trainers/gaussian/sparse", "internal/trainers/regpath", "internal/trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
+	{"internal/trainers/mixed", "internal/trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "internal/trainers/evaluate"},
+	{"internal/trainers/rows", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "internal/trainers/descent", "internal/trainers/gaussian/sparse", "internal/trainers/regpath", "internal/trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"cmd/words", "cmd/picture", "cmd/report", "cmd"},
 }
 
 const module = "missingscore/"
 
-// layer is the index of a package's layer; the program is cmd.
 func layer(pkg string) (level, place int, ok bool) {
 	if pkg == "cmd/missingscore" {
 		pkg = "cmd"
@@ -89,7 +86,6 @@ func TestDependenciesPointDownwards(t *testing.T) {
 	require.Greater(t, seen, 20)
 }
 
-// A program that imports only data links no library of a file format.
 func TestFormatsAreImportedByThemselves(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", module+"data").Output()
 	require.NoError(t, err)

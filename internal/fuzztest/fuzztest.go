@@ -1,6 +1,5 @@
-// Package fuzztest has common fuzz targets for readers. For any text, a reader must not panic, must
-// stay within a memory bound linear in the text size, must fail in plain words, and must read back
-// what it writes.
+// Package fuzztest has fuzz targets for readers: for any text no panic, bounded memory, errors in
+// plain words, and what is written is read back.
 package fuzztest
 
 import (
@@ -14,7 +13,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Reader is a reader with seed texts.
 type Reader[T any] struct {
 	Read  func(text string) (T, error)
 	Write func(read T) (string, error)            // a text that Read reads as the same; nil if there is no writer
@@ -25,16 +23,14 @@ type Reader[T any] struct {
 	Others  []string // texts that may be read or refused
 }
 
-// allowed is the value of MISSINGSCORE_MEMORY.
 const allowed = "200MB"
 
-// Allocation limits in bytes: a constant, and a factor for each byte of the text.
+// Allocation limits: a constant, and bytes for each byte of the text.
 const (
 	room    = 64 << 20
 	perByte = 4096
 )
 
-// Fuzz fuzzes the reader.
 func (r Reader[T]) Fuzz(f *testing.F) {
 	f.Setenv(memory.Variable, allowed)
 	for _, text := range r.Accepts {
@@ -53,7 +49,6 @@ func (r Reader[T]) Fuzz(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { r.Try(t, text) })
 }
 
-// Try reads one text.
 func (r Reader[T]) Try(t testing.TB, text string) {
 	before := allocated()
 	read, err := r.Read(text)
@@ -100,7 +95,6 @@ func Written[T any](f testing.TB, name string, write func(path string, read T) e
 	}
 }
 
-// allocated is the total number of bytes allocated so far, including freed ones.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

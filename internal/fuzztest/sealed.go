@@ -9,14 +9,12 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Sealed turns a reader of checked files into one of bodies: it adds the mark and the checksum,
-// without which every mutation would be refused as damage.
+// Sealed adds mark and checksum to bodies, so that mutations reach the reader.
 func Sealed[T any](f testing.TB, mark string, read func(path string) (T, error)) func(body string) (T, error) {
 	inFile := InFile(f, "sealed", read)
 	return func(body string) (T, error) { return inFile(string(checkedfile.Seal(mark, []byte(body)))) }
 }
 
-// Body is the body of a checked file with this mark.
 func Body(f testing.TB, mark, path string) string {
 	text, err := os.ReadFile(path)
 	require.NoError(f, err)

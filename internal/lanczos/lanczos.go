@@ -1,5 +1,5 @@
-// Package lanczos finds the smallest eigenvalue of a symmetric matrix from its products with
-// vectors. gonum only has dense eigenvalues, in d³ operations.
+// Package lanczos finds the smallest eigenvalue of a symmetric matrix from products with vectors;
+// gonum needs d³ operations.
 package lanczos
 
 import (
@@ -30,16 +30,13 @@ type Search struct {
 	vectors, work    []float64
 }
 
-// Smallest does the work of Search.Smallest with its own memory.
 func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
 	return new(Search).Smallest(ctx, d, mul)
 }
 
 // Smallest returns a lower bound of the smallest eigenvalue of a d × d matrix, where mul sets y to
-// its product with x: the smallest Ritz value after at most 300 steps with full
-// reorthogonalisation, minus its residual norm (Parlett 1998, chapter 13). The start vector is
-// random with a fixed seed; the bound holds with probability 1 if the residual is small. It fails
-// only if ctx ends.
+// its product with x: the smallest Ritz value after at most 300 steps minus its residual norm
+// (Parlett 1998, chapter 13). It fails only if ctx ends.
 func (s *Search) Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
 	v := s.vector(0, d)
 	rng := stream.New(1, uint64(d))
@@ -89,8 +86,7 @@ func (s *Search) vector(i, d int) []float64 {
 	return s.basis[i]
 }
 
-// ritz returns the smallest eigenvalue of T, the largest absolute eigenvalue, and the size of the
-// last element of the smallest one's eigenvector.
+// share is the size of the last element of the least eigenvalue's eigenvector.
 func (s *Search) ritz() (least, largest, share float64, ok bool) {
 	m := len(s.diagonal)
 	s.values, s.aside = append(s.values[:0], s.diagonal...), append(s.aside[:0], s.beside...)

@@ -41,7 +41,6 @@ func TestSmallestEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A reused Search gives the same results as a new one, for other sizes and zeros.
 func TestSearchAgain(t *testing.T) {
 	var again lanczos.Search
 	for _, d := range []int{30, 3, 30, 45} {

@@ -1,5 +1,4 @@
-// Package memory checks large allocations before they are made: Go ends a program without memory,
-// with no message and nothing saved.
+// Package memory checks large allocations before they are made: Go ends a program without memory.
 package memory
 
 import (
@@ -18,8 +17,8 @@ import (
 	"sync/atomic"
 )
 
-// Variable is the environment variable that sets the usable memory, as 8GB or 500MB; Use overrides
-// it. The default is a share of the memory that is free at the start.
+// Variable is the environment variable of the usable memory, as 8GB or 500MB; Use overrides it. The
+// default is a share of the free memory.
 const Variable = "MISSINGSCORE_MEMORY"
 
 const (
@@ -27,7 +26,6 @@ const (
 	unknown = 64 << 30 // if the system does not report free memory
 )
 
-// free is the free memory when the program begins.
 var free = sync.OnceValue(func() float64 {
 	if bytes := available(); bytes > 0 {
 		return share * bytes
@@ -35,7 +33,6 @@ var free = sync.OnceValue(func() float64 {
 	return unknown
 })
 
-// given is the size set by Use; nil: none.
 var given atomic.Pointer[float64]
 
 // Use sets the limit and overrides Variable. It fails if text is not a size.
@@ -48,7 +45,6 @@ func Use(text string) error {
 	return nil
 }
 
-// UseVariable makes Variable the limit again.
 func UseVariable() { given.Store(nil) }
 
 // Limit is the number of usable bytes. It fails if Variable is used and is not a size.
@@ -132,9 +128,8 @@ const (
 	mostPercent  = 100 // Go's default
 )
 
-// Held announces that a program will hold bytes for long, such as tables. Garbage is then limited
-// to about 64 MB or a tenth of the held bytes, instead of the same size again; collecting numbers
-// without pointers is cheap. release restores the previous limit.
+// Held announces that a program will hold bytes for long. Garbage is then limited to about 64 MB or
+// a tenth of the held bytes. release restores the previous limit.
 func Held(bytes float64) (release func()) {
 	percent := mostPercent
 	if bytes > spare {
@@ -147,15 +142,13 @@ func Held(bytes float64) (release func()) {
 // outside is the measured memory of a process outside Go's: code and the matrix library.
 const outside = 50e6
 
-// Collect sets Go's memory limit so that the process stays within limit bytes; Go keeps at least
-// half of them.
+// Collect sets Go's memory limit so that the process stays within limit bytes.
 func Collect(limit float64) { debug.SetMemoryLimit(int64(min(Room(limit), math.MaxInt64/2))) }
 
 // Room is the part of a limit left to Go's memory: at least half.
 func Room(limit float64) float64 { return max(limit-outside, limit/2) }
 
-// ReadFile is os.ReadFile for a file that needs factor times its size. It fails if that exceeds the
-// memory, also for endless devices and pipes.
+// ReadFile is os.ReadFile; it fails if factor times the size exceeds the memory, also for pipes.
 func ReadFile(path string, factor float64) ([]byte, error) {
 	var system *fs.PathError
 	f, err := os.Open(path)
@@ -186,8 +179,7 @@ func ReadFile(path string, factor float64) ([]byte, error) {
 }
 
 // Resident returns a line of /proc/PROCESS/status in bytes (Linux): VmRSS is the resident memory,
-// VmHWM its maximum. process is a number or "self". ok is false for ended processes and other
-// systems. ru_maxrss of getrusage(2) is no substitute: it starts with the parent's memory.
+// VmHWM its maximum. getrusage(2) starts with the parent's memory.
 func Resident(process, line string) (bytes float64, ok bool) {
 	text, err := os.ReadFile(filepath.Join("/proc", process, "status"))
 	if err != nil {

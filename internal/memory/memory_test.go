@@ -35,7 +35,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Use overrides the variable, even an invalid one, until UseVariable.
 func TestUse(t *testing.T) {
 	defer memory.UseVariable()
 	t.Setenv(memory.Variable, "many")
@@ -76,7 +75,6 @@ func TestReadFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// Room leaves memory for the process outside Go, or half of a small limit.
 func TestCollectLeavesRoom(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// available is the free and reclaimable memory, within the limits of the control group and the
-// process (ulimit -v); 0 if unknown.
+// available is the free and reclaimable memory within cgroup and ulimit -v; 0 if unknown.
 func available() float64 {
 	least := math.Inf(1)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -38,7 +37,7 @@ func available() float64 {
 	return least
 }
 
-// controlGroup returns the limits of the process's control groups, versions 1 and 2.
+// Versions 1 and 2.
 func controlGroup() (limits []float64) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Each runs tasks 0 to tasks−1 on up to workers goroutines until one fails or ctx is done. begin
-// creates the function of one worker. done, if not nil, is called after each task, serialised. It
-// returns the first error.
+// Each runs tasks on up to workers goroutines until one fails or ctx is done. begin creates one
+// worker's function; done, if not nil, is called after each task, serialised.
 func Each(ctx context.Context, workers, tasks int, begin func() (func(ctx context.Context, task int) error, error), done func(task int) error) error {
 	group, ctx := WithContext(ctx)
 	var next atomic.Int64

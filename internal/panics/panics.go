@@ -1,5 +1,4 @@
-// Package panics turns panics into errors: a panic in a goroutine would end the program and lose
-// the work of the others. errgroup does not catch panics.
+// Package panics turns panics of goroutines into errors; errgroup does not catch panics.
 package panics
 
 import (
@@ -40,23 +39,18 @@ func Caught(f func() error) (err error) {
 	return f()
 }
 
-// Group is an errgroup.Group that turns panics into errors.
 type Group struct{ *errgroup.Group }
 
-// NewGroup returns a group without cancellation.
 func NewGroup() Group { return Group{new(errgroup.Group)} }
 
-// WithContext is errgroup.WithContext.
 func WithContext(ctx context.Context) (Group, context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	return Group{g}, ctx
 }
 
-// Go calls f in a goroutine.
 func (g Group) Go(f func() error) { g.Group.Go(func() error { return Caught(f) }) }
 
-// Place locates a panic that is being recovered, in brackets: the first function on the stack
-// outside the runtime and the given prefixes.
+// Place locates a panic that is being recovered: the first function outside the runtime and over.
 func Place(over ...string) string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

@@ -19,7 +19,6 @@ func TestCaught(t *testing.T) {
 	require.Contains(t, string(panicked.Stack), "panics_test.go")
 }
 
-// A panic in a goroutine is the group's error and cancels the others.
 func TestGroup(t *testing.T) {
 	g, ctx := WithContext(t.Context())
 	g.Go(func() error { panic("shape") })
@@ -31,7 +30,6 @@ func TestGroup(t *testing.T) {
 	require.NoError(t, g.Wait())
 }
 
-// Each runs every task once, stops at the first error, and a panic of done is an error.
 func TestEach(t *testing.T) {
 	begin := func() (func(context.Context, int) error, error) {
 		return func(_ context.Context, task int) error {

@@ -1,9 +1,4 @@
-// Package printable makes untrusted text (names, cells) safe to show: without terminal control,
-// direction marks or excessive length.
-//
-//	Text    a name
-//	Cell    the beginning of a cell
-//	Writer  all that is written
+// Package printable makes untrusted text safe to show: no terminal control or direction marks.
 package printable
 
 import (
@@ -15,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with control characters and direction marks escaped as in JSON, \u202e. Line feeds
-// and tabs stay; invalid UTF-8 is replaced.
+// Text escapes control characters and direction marks as in JSON, but not line feeds and tabs.
 func Text(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, steers) {
 		return s
@@ -34,7 +28,6 @@ func Text(s string) string {
 	return out.String()
 }
 
-// Texts applies Text to each name.
 func Texts(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
@@ -43,7 +36,6 @@ func Texts(names []string) []string {
 	return out
 }
 
-// longestCell is the maximum number of characters of a cell in a message.
 const longestCell = 60
 
 // Cell is the beginning of a cell for a message: up to 60 characters.
@@ -60,7 +52,6 @@ func Cell(s string) string {
 // Writer passes on the Text of its input. A write must not split a character.
 type Writer struct{ W io.Writer }
 
-// Write implements io.Writer.
 func (p Writer) Write(text []byte) (int, error) {
 	if _, err := io.WriteString(p.W, Text(string(text))); err != nil {
 		return 0, err

@@ -9,8 +9,7 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Error reports an invalid setting. Field is its name in settings files; the command line has it as
-// a flag, with dashes.
+// Error reports an invalid setting. Field is its name in settings files, and as a flag.
 type Error struct {
 	Field   string // such as imputer_rate
 	Value   string // as given
@@ -27,12 +26,10 @@ func (e *Error) Message(name string) string {
 	return fmt.Sprintf("%s %s: %s", name, e.Value, e.Allowed)
 }
 
-// Errorf returns an Error with a formatted Allowed.
 func Errorf(field string, value any, allowed string, args ...any) error {
 	return &Error{field, fmt.Sprint(value), fmt.Sprintf(allowed, args...)}
 }
 
-// Field is a number to check.
 type Field struct {
 	Name  string
 	Value float64
@@ -68,7 +65,6 @@ func OneOf(field, value string, allowed ...string) error {
 	return Errorf(field, value, "it is one of %s%s", strings.Join(allowed, ", "), spelling.DidYouMean(value, allowed))
 }
 
-// Default replaces a zero value.
 func Default[T comparable](v *T, byDefault T) {
 	var zero T
 	if *v == zero {

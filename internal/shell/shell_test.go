@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// given returns what a shell reads from a word.
 func given(t *testing.T, word string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+word).Output()
@@ -17,7 +16,6 @@ func given(t *testing.T, word string) string {
 	return string(out)
 }
 
-// A shell reads back every quoted word.
 func TestWord(t *testing.T) {
 	for _, word := range []string{"plain.csv", "two words", "it's", "$HOME", "`id`", "a\\b", "é", "", "*", "a;b", "~", "a^b", "x\ny"} {
 		require.Equal(t, word, given(t, Word(word)))
@@ -27,7 +25,6 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// A CSV line reads back every value of a list.
 func TestList(t *testing.T) {
 	for want, values := range map[string][]string{
 		"a,b":                   {"a", "b"},

@@ -2,7 +2,6 @@ package simd
 
 import "testing"
 
-// alone runs f without AVX-512.
 func alone(f func()) {
 	defer func(was bool) { faster = was }(faster)
 	faster = false

@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// Sigmoid is out = σ(z) = 1/(1 + e⁻ᶻ) to a relative error of 2 units in the last place of 1, for |z| ≤ 708, or 87 of
-// float32; of larger |z| it is that of the bound. exp(x) = 2ⁿ exp(x − n log 2) by its Taylor polynomial.
+// Sigmoid is out = σ(z) = 1/(1 + e⁻ᶻ) to 2 units in the last place of 1, z clipped to ±708
+// (float32: ±87).
 func Sigmoid[T Float](out, z []T) {
 	z = z[:len(out)]
 	switch {
@@ -23,7 +23,7 @@ func Sigmoid[T Float](out, z []T) {
 	}
 }
 
-// Softplus is out = log(1 + eᶻ) with s = σ(z) given, to some units in the last place of max(1, z), relative for z < 0.
+// Softplus is out = log(1 + eᶻ) with s = σ(z) given.
 func Softplus[T Float](out, z, s []T) {
 	z, s = z[:len(out)], s[:len(out)]
 	switch {
@@ -39,8 +39,8 @@ func Softplus[T Float](out, z, s []T) {
 	}
 }
 
-// The constants, in all lanes: log₂ e, log 2 in two parts, the bounds, 1, 2, then the coefficients of exp r and of
-// 2 artanh(w)/w in w², highest powers first; asm/main.go has the same order.
+// In all lanes: log₂ e, log 2 in two parts, the bounds, 1, 2, then coefficients of exp r and of 2
+// artanh(w)/w in w², highest powers first; asm/main.go has the same order.
 var (
 	elementary64 = elementary[[4]float64](0x1.62e42fefap-1, 0x1.cf79abc9e3b39p-40, 708, 14, 18)
 	elementary32 = elementary[[8]float32](0.693359375, -0.00021219444, 87, 8, 8)

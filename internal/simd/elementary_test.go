@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Against package math, over the whole range and in rows of all lengths up to two vectors.
 func TestElementary(t *testing.T) {
 	elementaryIs(t, 8e-16, func(most float64) float64 { return most * 706 })
 	elementaryIs(t, 4e-7, func(most float64) float32 { return float32(most * 86) })

@@ -3,7 +3,6 @@ package simd
 // Gaps holds the indices of a row's missing cells.
 type Gaps struct{ at []int }
 
-// Set stores the indices where mask is 0.
 func (g *Gaps) Set(mask []float64) {
 	if cap(g.at) <= len(mask) {
 		g.at = make([]int, len(mask)+1)
@@ -20,7 +19,6 @@ func (g *Gaps) Set(mask []float64) {
 	g.at = at[:n]
 }
 
-// At returns the indices in ascending order.
 func (g *Gaps) At() []int { return g.at }
 
 // Scatter sets each row of out (r, d) to row, with missing cells from z in turn.

@@ -13,13 +13,12 @@ const (
 	tileSize = tileSide * tileSide * Together
 )
 
-// Inverses inverts eight symmetric positive definite matrices of one size at once. Their lower
-// triangles are stored in 4 × 4 tiles; a block sweep (Goodnight 1979) of the k-th diagonal tile,
+// Inverses inverts eight symmetric positive definite matrices of one size at once, with lower
+// triangles in 4 × 4 tiles, by a block sweep (Goodnight 1979) of each diagonal tile,
 //
 //	A_kk ← −A_kk⁻¹,   A_ik ← A_ik A_kk⁻¹,   A_ij ← A_ij − A_ik A_kk⁻¹ A_kj,
 //
-// is applied for each k, after which A is −A⁻¹. An element is a vector of eight numbers, one for
-// each matrix. Inverses reuses its memory and is not safe for concurrent use.
+// after which A is −A⁻¹. It is not safe for concurrent use.
 type Inverses struct {
 	n      int // rows, a multiple of tileSide
 	a      []float64
@@ -43,14 +42,12 @@ func (m *Inverses) Begin(n int) {
 	}
 }
 
-// at is the index of element (i, j), j ≤ i.
 func (m *Inverses) at(i, j int) int {
 	ti := i / tileSide
 	return (ti*(ti+1)/2+j/tileSide)*tileSize + (i%tileSide*tileSide+j%tileSide)*Together
 }
 
-// Take sets matrix l to the block of ascending columns at[l] of p (d, d). It goes row by row
-// through all matrices, which share cache lines.
+// Take sets matrix l to the block of ascending columns at[l] of p (d, d), row by row for the cache.
 func (m *Inverses) Take(p []float64, d int, at [][]int) {
 	for i := range m.n {
 		for l, of := range at {
@@ -61,7 +58,6 @@ func (m *Inverses) Take(p []float64, d int, at [][]int) {
 	}
 }
 
-// takeRow sets a row of a matrix, four elements to a tile.
 func takeRow(to, from []float64, at []int) {
 	for len(at) > tileSide {
 		takeFour(to, from, at)
@@ -77,8 +73,7 @@ func takeFour(to, from []float64, at []int) {
 	to[0], to[Together], to[2*Together], to[3*Together] = from[at[0]], from[at[1]], from[at[2]], from[at[3]]
 }
 
-// Add adds weight[l] times the inverse of matrix l to the lower triangle of the block of ascending
-// columns at[l] of sum (d, d).
+// Add adds weight[l] times inverse l to the lower triangle of the block at[l] of sum (d, d).
 func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
 	for i := range m.n {
 		for l, of := range at {
@@ -89,7 +84,6 @@ func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
 	}
 }
 
-// addRow adds a row of the negative inverse, times −weight, to another row.
 func addRow(to []float64, weight float64, from []float64, at []int) {
 	for len(at) > tileSide {
 		addFour(to, weight, from, at)
@@ -108,8 +102,7 @@ func addFour(to []float64, weight float64, from []float64, at []int) {
 	to[at[3]] -= weight * from[3*Together]
 }
 
-// Apply sets to to minus the inverses times from: element i of vector l is at Together·i + l; both
-// have Room numbers.
+// Apply sets to to minus the inverses times from: element i of vector l is at Together·i + l.
 func (m *Inverses) Apply(from, to []float64) {
 	const high = tileSide * Together
 	clear(to)
@@ -125,7 +118,6 @@ func (m *Inverses) Apply(from, to []float64) {
 // Room is the length of vectors for Apply.
 func (m *Inverses) Room() int { return m.n * Together }
 
-// Invert inverts all matrices.
 func (m *Inverses) Invert() {
 	t := m.n / tileSide
 	row := func(i int) []float64 { return m.a[i*(i+1)/2*tileSize:] }
@@ -153,7 +145,6 @@ func (m *Inverses) Invert() {
 	}
 }
 
-// turnTile sets to to the transpose of a tile.
 func turnTile(to, from []float64) {
 	for i := range tileSide {
 		for j := range tileSide {
@@ -169,8 +160,7 @@ func apply(to, a, from, own, ownFrom []float64, n int) {
 	}
 }
 
-// LogDet is the log determinant of matrix l before Invert; ok is false if it was not positive
-// definite.
+// LogDet is the log determinant of matrix l before Invert; ok is false if not positive definite.
 func (m *Inverses) LogDet(l int) (sum float64, ok bool) {
 	product := 1.0
 	for i := l; i < len(m.pivots); i += Together {

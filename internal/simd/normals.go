@@ -2,15 +2,13 @@ package simd
 
 import "math"
 
-// Lanes is the state of eight parallel xoshiro128++ generators (Blackman & Vigna 2021): word k of
-// lane i is Lanes[k][i]. No lane may be all zero.
+// Lanes is the state of eight parallel xoshiro128++ generators (Blackman & Vigna 2021).
 type Lanes [4][8]uint32
 
 // NormalBlock is the number of normals per step.
 const NormalBlock = 16
 
-// NormalBlocks fills dst, in whole blocks of NormalBlock, with standard normals. Bits are identical
-// on all machines.
+// NormalBlocks fills whole blocks of NormalBlock with standard normals, the same bits everywhere.
 func NormalBlocks(dst []float32, s *Lanes) {
 	if n := len(dst) / NormalBlock; n > 0 && fast {
 		normalsF32(&dst[0], &s[0][0], &normalConstants[0][0], n)
@@ -19,9 +17,7 @@ func NormalBlocks(dst []float32, s *Lanes) {
 	normalBlocks(dst, s)
 }
 
-// normalBlocks is the portable loop of NormalBlocks. Two words a, b of each lane become two
-// independent normals R cos φ, R sin φ (Box & Muller 1958), in the first and the second half of the
-// block:
+// Two words a, b of each lane become two normals R cos φ, R sin φ (Box & Muller 1958):
 //
 //   - R = √(−2 log u), u = (a/2 + ½)/2³¹ in (0, 1], the logarithm by Cephes' logf;
 //   - φ, an angle of at most 45° from the low 30 bits of b by Cephes' sinf and cosf;

@@ -44,7 +44,6 @@ func TestNormalBlocksEqualThePlainOnes(t *testing.T) {
 	}
 }
 
-// Each pair follows the formula in float64, also for extreme words.
 func TestNormalBlocksByTheFormula(t *testing.T) {
 	const unit = 0x1p-24
 	s := lanes(3)

@@ -2,12 +2,10 @@ package simd
 
 import "unsafe"
 
-// Product multiplies by matrices with many zeros, such as activations after a rectifier or
-// zero-filled rows, which a BLAS does not skip. It reuses its memory and is not safe for concurrent
-// use.
+// Product multiplies by matrices with many zeros, which a BLAS does not skip. It is not safe for
+// concurrent use.
 type Product[T Float] struct {
-	// Dense says that the available BLAS is slower even for dense matrices, as gonum's is: two to
-	// six times.
+	// Dense says that the available BLAS, as gonum's, is slower even for dense matrices.
 	Dense bool
 
 	values      []T
@@ -24,8 +22,7 @@ const (
 )
 
 // Multiply computes c = op(a) op(b), with c (m, n) and inner size k, row-major, if the product is
-// large and a has enough zeros, or with Dense. Otherwise it returns false and c is undefined. The
-// decision depends on the numbers only.
+// large and a has enough zeros, or with Dense. Otherwise it returns false and c is undefined.
 func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	if !fast || m < 32 || k < 32 || n < narrowest {
 		return false
@@ -94,7 +91,6 @@ func nonzero[T Float](x []T) (count int) {
 	return count
 }
 
-// notZero is 1 if v is not 0, branch-free.
 func notZero[T Float](v T) (one int) {
 	if v != 0 {
 		one = 1

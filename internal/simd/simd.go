@@ -1,6 +1,5 @@
-// Package simd has the inner loops of training in AVX2, with portable fallbacks: Adam steps,
-// products with sparse matrices (Product), float32 normals (NormalBlocks) and elementwise loops.
-// Inverses needs AVX-512. asm/main.go generates the assembly.
+// Package simd has the inner loops of training in AVX2 (Inverses: AVX-512), with portable
+// fallbacks. asm/main.go generates the assembly.
 package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
@@ -29,8 +28,7 @@ func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
 func p64[T Float](x []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
 func p32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// The loops below take consecutive rows, each as long as the argument that is one row: with few
-// columns a call per row would cost more than its numbers.
+// The loops below take rows, each as long as the argument that is one row: calls cost.
 
 // Add is out_r = x_r + y.
 func Add[T Float](out, x, y []T) {
@@ -64,7 +62,6 @@ func Mul[T Float](out, x, y []T) {
 	}
 }
 
-// rowsOf is the number of rows in x, as long as row.
 func rowsOf[T Float](x, row []T) int {
 	if len(row) == 0 {
 		return 0
@@ -112,8 +109,7 @@ func Axpy[T Float](out, k, x []T) {
 	}
 }
 
-// short reports whether a row is shorter than a vector: its sums then use the portable loop,
-// identical on all machines.
+// short rows use the portable loop, identical on all machines.
 func short[T Float](row []T) bool {
 	var t T
 	return len(row) < 32/int(unsafe.Sizeof(t))
@@ -209,7 +205,6 @@ func adam[T Float](w, m, v, g []T, c *[6]T) {
 	}
 }
 
-// normal is x, or 0 if x is subnormal.
 func normal[T Float](x T) T {
 	least := T(0x1p-126)
 	if double[T]() {
@@ -222,8 +217,7 @@ func normal[T Float](x T) T {
 	return x
 }
 
-// Seen sets x = values where observed and 0 elsewhere, and mask = 1 or 0. It works on bits, because
-// 0·NaN is NaN and branches on random gaps are ten times as slow.
+// Seen sets x = values where observed and 0 elsewhere, and mask = 1 or 0, without branches.
 func Seen(x, mask, values []float64, observed []bool) {
 	x, mask, values = x[:len(observed)], mask[:len(observed)], values[:len(observed)]
 	one := math.Float64bits(1)

@@ -4,8 +4,6 @@ package simd
 
 const fast, faster = false, false
 
-// Without vectors nothing calls the functions in assembly.
-
 func addF64(out, x, y *float64, n, rows int)                  {}
 func addF32(out, x, y *float32, n, rows int)                  {}
 func mulF64(out, x, y *float64, n, rows int)                  {}

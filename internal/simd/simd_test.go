@@ -27,7 +27,6 @@ func epsilon[T Float]() float64 {
 	return float64(math.Nextafter32(1, 2) - 1)
 }
 
-// Every length equals the definition in float64, and nothing is written beyond the result.
 func TestLoops(t *testing.T) {
 	t.Logf("instructions: %s", Instructions())
 	t.Run("float64", loops[float64])
@@ -109,7 +108,6 @@ func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { adamSteps[float32](t, -126) })
 }
 
-// exponent of the smallest normal number.
 func adamSteps[T Float](t *testing.T, exponent int) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
@@ -144,7 +142,6 @@ func adamSteps[T Float](t *testing.T, exponent int) {
 	require.Equal(t, make([]T, 3), m, "moments without a gradient end at 0")
 }
 
-// Products equal three plain loops, by AVX-512 and by AVX2.
 func TestProduct(t *testing.T) {
 	if !fast {
 		t.Skip("this machine has no AVX2")
@@ -190,8 +187,7 @@ func product[T Float](t *testing.T) {
 	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
 }
 
-// Inverses of blocks of all sizes up to a few tiles equal gonum's, with products and determinant. A
-// block that is not positive definite is refused.
+// Inverses, products and determinants equal gonum's.
 func TestInversesOfBlocks(t *testing.T) {
 	if !InvertsTogether() {
 		t.Skip("this machine has no AVX-512")

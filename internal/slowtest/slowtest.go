@@ -9,8 +9,7 @@ import (
 // Set reports whether MISSINGSCORE_SLOW is set.
 func Set() bool { return os.Getenv("MISSINGSCORE_SLOW") != "" }
 
-// Skip skips the test unless MISSINGSCORE_SLOW is set. took is the test's duration, for the
-// message.
+// Skip skips the test unless MISSINGSCORE_SLOW is set. took is the test's duration.
 func Skip(t testing.TB, took string) {
 	t.Helper()
 	if !Set() {

@@ -31,8 +31,8 @@ const (
 	mistakes = 3 // at most, and at most one in three letters
 )
 
-// Nearest returns the first known name with the fewest mistakes, at most three and at most one in
-// three letters; otherwise the first known name with the prefix typed. It ignores case.
+// Nearest returns the first known name with the fewest mistakes, at most three and one in three
+// letters; else the first with the prefix typed. It ignores case.
 func Nearest(typed string, known []string) (name string, ok bool) {
 	letters := []rune(strings.ToLower(typed))
 	least := min(mistakes, len(letters)/3) + 1
@@ -50,8 +50,7 @@ func Nearest(typed string, known []string) (name string, ok bool) {
 }
 
 // distance is the optimal string alignment distance (Boytsov 2011, Indexing methods for approximate
-// dictionary searching, section 2.1): insertions, deletions, substitutions and swaps of neighbours.
-// agnivade/levenshtein counts a swap as two mistakes, so it finds no "var" for "vra".
+// dictionary searching, section 2.1); agnivade/levenshtein counts a swap as two mistakes.
 func distance(a, b []rune) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

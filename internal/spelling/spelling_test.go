@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Distances computed by hand.
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -1,5 +1,4 @@
-// Package stream derives random streams from a seed and keys, so draws depend only on their
-// position, not on earlier draws.
+// Package stream derives random streams from a seed and keys.
 package stream
 
 import (
@@ -8,7 +7,6 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Purposes separate the streams of one fit.
 const (
 	Initial uint64 = iota + 1
 	Shuffle
@@ -28,8 +26,7 @@ const (
 	Survey
 )
 
-// New returns the stream of keys (purpose, iteration, batch …). Equal seed and keys give equal
-// draws; any difference gives an independent stream.
+// New returns the stream of keys (purpose, iteration, batch …), independent for different keys.
 func New(seed uint64, keys ...uint64) *rand.Rand { return new(Stream).At(seed, keys...).Rand }
 
 // Stream moves between keys without allocation. The zero value is ready for At.
@@ -65,15 +62,13 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Normals fills dst with standard normals.
 func (s *Stream) Normals(dst []float64) {
 	for i := range dst {
 		dst[i] = s.NormFloat64()
 	}
 }
 
-// Singles draws float32 normals in parallel lanes, five times as fast as Normals, with other
-// numbers. See simd.Lanes.
+// Singles draws float32 normals five times as fast as Normals. See simd.Lanes.
 type Singles struct{ lanes simd.Lanes }
 
 // From seeds g from the next words of s.

@@ -1,5 +1,4 @@
-// Package strictjson reads JSON and refuses unknown fields, null, repeated keys and trailing text,
-// which encoding/json accepts. Errors are in plain words.
+// Package strictjson reads JSON and refuses unknown fields, null, repeated keys and trailing text.
 package strictjson
 
 import (
@@ -97,8 +96,7 @@ func File[T any](path string, parse func(text []byte) (T, error)) (v T, err erro
 	return v, err
 }
 
-// Options decodes into a pointer to a struct of settings. Empty text leaves v unchanged, null a
-// field. Errors end with v's fields.
+// Options decodes into a pointer to a struct of settings. Empty text leaves v unchanged.
 func Options(text []byte, v any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil

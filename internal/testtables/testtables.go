@@ -1,5 +1,4 @@
-// Package testtables has what the tests of several packages share: simulated tables, and
-// comparisons of repeated gradients.
+// Package testtables has simulated tables and comparisons for tests.
 package testtables
 
 import (
@@ -42,8 +41,7 @@ func Normal(t testing.TB, n int, seed uint64) (simulate.Gaussian, *data.Table) {
 	return g, table
 }
 
-// Pair is N((½, −0.3), P⁻¹) and two laws of its missing cells: self-masking that also
-// looks at the other column, and thresholds.
+// Pair is N((½, −0.3), P⁻¹) with self-masking that also looks at the other column, and thresholds.
 func Pair() (g simulate.Gaussian, logistic, censored *missingness.Model) {
 	g = simulate.Gaussian{Mean: []float64{0.5, -0.3}, Precision: mat.NewSymDense(2, []float64{1.2, 0.5, 0.5, 1})}
 	l := missingness.NewLogistic(2)

@@ -1,9 +1,6 @@
-// Package calibration tests by ranks whether draws are from the law that they should be from
-// (simulation-based calibration, Talts et al. 2018, arXiv:1804.06788): a row is drawn from a model
-// with independent draws, some of its cells are hidden, and L draws are made of them. The true
-// cell's rank among these, 0 to L, is uniform if the draws are from the model's conditional; too
-// narrow draws give ranks at both ends, too wide ones ranks in the middle, draws with a wrong mean
-// a slope.
+// Package calibration tests by ranks whether draws are from their law (simulation-based
+// calibration, Talts et al. 2018, arXiv:1804.06788): the rank of a hidden cell among L draws is
+// uniform.
 package calibration
 
 import (
@@ -29,7 +26,6 @@ const (
 	most  = 1000 // ranks
 )
 
-// way is a way to draw, from a model whose independent draws are known.
 type way struct {
 	name  string
 	ranks func(t *testing.T, n int, seed uint64) []int // of n true values, each from 0 to draws
@@ -41,8 +37,7 @@ func (w way) costing(cost int) way {
 	return w
 }
 
-// exact are samplers that claim to draw from the law itself. The imputer's weights are those of the
-// exact conditional here.
+// Samplers of the law itself; the imputer's weights are the exact conditional's.
 var exact = []way{
 	impute("gaussian", "exact"),
 	impute("gaussian in a box", "exact"),
@@ -66,13 +61,13 @@ var exact = []way{
 
 const alongLevels = "gaussian along noise"
 
-// approximations are ways to draw with an error that a size makes as small as one likes: coarse and fine.
+// Coarse and fine.
 var approximations = [][2]way{
 	{sample(alongLevels, "sde", 5), sample(alongLevels, "sde", 100)},
-	{impute(alongLevels, "diffusion", 5), impute(alongLevels, "diffusion", 900).costing(4)},
+	{impute(alongLevels, "diffusion", 2), impute(alongLevels, "diffusion", 900).costing(4)},
 }
 
-// p is the p value of Pearson's χ² test that the ranks of a way are uniform, with L degrees of freedom.
+// p value of Pearson's χ² test that the ranks are uniform, with L degrees of freedom.
 func (w way) p(t *testing.T, n int) float64 {
 	counts := make([]int, draws+1)
 	for _, r := range w.ranks(t, max(1, n/max(w.cost, 1)), 11) {
@@ -95,7 +90,7 @@ func uniform(counts []int) float64 {
 	return distuv.ChiSquared{K: float64(len(counts) - 1)}.Survival(sum)
 }
 
-// Ranks are uniform: at 1e-3 in all cases together (Bonferroni), with fixed seeds.
+// At 1e-3 in all cases together (Bonferroni), with fixed seeds.
 func TestRanksAreUniform(t *testing.T) {
 	n := most
 	if !slowtest.Set() {
@@ -106,7 +101,7 @@ func TestRanksAreUniform(t *testing.T) {
 	}
 }
 
-// The test sees the error of each approximate sampler at a coarse setting and not at a fine one.
+// Errors show at a coarse setting and not at a fine one.
 func TestErrorsGoBySize(t *testing.T) {
 	for _, a := range approximations {
 		require.Less(t, a[0].p(t, most), 1e-4, a[0].name)
@@ -114,8 +109,7 @@ func TestErrorsGoBySize(t *testing.T) {
 	}
 }
 
-// The test itself: uniform ranks pass, those of draws 1.3 times too narrow or wide, or with a
-// mean that is off by a fifth of a deviation, do not.
+// Draws 1.3 times too narrow or wide, or off by a fifth of a deviation, fail.
 func TestUniformNotices(t *testing.T) {
 	rng := stream.New(1)
 	p := func(sd, mean float64) float64 {
@@ -139,7 +133,7 @@ func TestUniformNotices(t *testing.T) {
 	require.InDelta(t, 0.0820850, uniform([]int{30, 50, 40}), 1e-7) // χ² = 5 with 2 degrees of freedom: exp(−5/2)
 }
 
-// truths are independent rows of the model: of a censored one those whose cells are missing.
+// Of a censored model, rows whose cells are missing.
 func truths(t *testing.T, f *fitted.Model, n int, rng *rand.Rand) *data.Table {
 	s := f.Domain
 	if s.Censored() {
@@ -153,10 +147,10 @@ func truths(t *testing.T, f *fitted.Model, n int, rng *rand.Rand) *data.Table {
 	return table
 }
 
-// filling draws the gaps of a table, draws times a row, (n·draws, d).
+// (n·draws, d)
 type filling func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) []float64
 
-// ofCells ranks one hidden cell of each row among draws of it, so that ranks are independent.
+// One hidden cell of each row, so that ranks are independent.
 func ofCells(name, subject string, fill filling) way {
 	return way{name: name + ", " + subject, ranks: func(t *testing.T, n int, seed uint64) []int {
 		of := subjects[subject]
@@ -186,7 +180,6 @@ func ofCells(name, subject string, fill filling) way {
 	}}
 }
 
-// impute is by the command's sampler.
 func impute(subject, sampler string, steps ...int) way {
 	return ofCells(fmt.Sprint("impute by ", sampler, steps), subject, func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) []float64 {
 		c := fitted.ImputeConfig{Sampler: sampler, Draws: draws, Seed: seed, Chains: mcmc.Options{WarmUp: 150, Draws: 600}}
@@ -199,7 +192,7 @@ func impute(subject, sampler string, steps ...int) way {
 	})
 }
 
-// seen is a table as the model's user has it: with categories for latent numbers.
+// With categories for latent numbers.
 func seen(f *fitted.Model, t *data.Table) *data.Table {
 	if f.Transform == nil {
 		return t
@@ -215,8 +208,7 @@ func seen(f *fitted.Model, t *data.Table) *data.Table {
 	return &s
 }
 
-// sample ranks a number of each true row among those of rows drawn by the command's sampler: a random
-// column's, or the sum of products of columns, that knows of dependences.
+// sample ranks a random column's number, or the sum of products of columns, among drawn rows.
 func sample(subject, sampler string, steps ...int) way {
 	return way{name: fmt.Sprint("sample by ", sampler, steps, ", ", subject), ranks: func(t *testing.T, n int, seed uint64) []int {
 		f := subjects[subject].make(t)

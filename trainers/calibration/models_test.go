@@ -20,7 +20,6 @@ import (
 
 const columns = 3
 
-// subject is a model with independent draws of its own.
 type subject struct {
 	make func(*testing.T) *fitted.Model
 	last bool // the last cell of each row is hidden, in place of one or two anywhere
@@ -30,7 +29,6 @@ func on(s func() *domain.Domain) func(*testing.T) *fitted.Model {
 	return func(t *testing.T) *fitted.Model { return gaussian(t, s()) }
 }
 
-// subjects are those that rows are drawn from, by name.
 var subjects = map[string]subject{
 	"gaussian":                 {make: func(t *testing.T) *fitted.Model { return gaussian(t, nil) }},
 	"gaussian in a box":        {make: on(box)},
@@ -56,7 +54,7 @@ func half() *domain.Domain {
 	return s
 }
 
-// simplex is where each number is at least low and their sum at most high.
+// Each number is at least low and their sum at most high.
 func simplex(low, high float64) *domain.Domain {
 	s := domain.All(columns)
 	sum := domain.HalfSpace{B: high}
@@ -68,14 +66,13 @@ func simplex(low, high float64) *domain.Domain {
 	return s
 }
 
-// censored hides the last column's numbers above 0.5.
+// Numbers of the last column above 0.5 are hidden.
 func censored() *domain.Domain {
 	none, above := domain.All(columns).Lower, domain.All(columns).Upper
 	above[columns-1] = 0.5
 	return domain.All(columns).Censoring(none, above)
 }
 
-// named is a model of rows in units of their own.
 func named(m model.Model, s *domain.Domain) *fitted.Model {
 	f := &fitted.Model{Model: m, Domain: s}
 	for j := range columns {
@@ -98,7 +95,6 @@ func precision() *mat.SymDense {
 	return mat.NewSymDense(columns, []float64{1.5, 0.6, -0.4, 0.6, 1.2, 0.3, -0.4, 0.3, 0.9})
 }
 
-// mixture has two modes that chains cross.
 func mixture(t *testing.T) *fitted.Model {
 	m, err := model.New("mixture", columns, []byte(`{"components":2}`), stream.New(1))
 	require.NoError(t, err)
@@ -116,11 +112,9 @@ func mixture(t *testing.T) *fitted.Model {
 	return named(m, nil)
 }
 
-// imputed is a gaussian with the exact imputer of its last column,
-//
 //	E[x_d | others] = μ_d − Σ_j P_dj (x_j − μ_j)/P_dd,   deviation 1/√P_dd
 //
-// by a network with a rectified unit for each other column, one for its negative, and these once more.
+// by a network with a rectified unit for each other column and one for its negative.
 func imputed(t *testing.T) *fitted.Model {
 	f, p := gaussian(t, nil), precision()
 	const last, units = columns - 1, 2 * (columns - 1)
@@ -145,10 +139,9 @@ func imputed(t *testing.T) *fitted.Model {
 	return f
 }
 
-// thresholds of the columns that categories knows by intervals.
 var thresholds = [][]float64{{-0.6, 0.4}, {0.1}}
 
-// categories is a gaussian whose columns but the last are known by ordered categories.
+// All columns but the last are ordered categories.
 func categories(t *testing.T) *fitted.Model {
 	f := gaussian(t, nil)
 	var err error
@@ -157,9 +150,7 @@ func categories(t *testing.T) *fitted.Model {
 	return f
 }
 
-// noisy is a Gaussian N(0, Σ) that knows the score of its rows with noise, with Σ = QΛQᵀ
-//
-//	∇ log N(x; 0, a²Σ + σ²I) = −Q (a²Λ + σ²)⁻¹ Qᵀ x
+// N(0, Σ) by the score of its noisy rows, Σ = QΛQᵀ: ∇ log N(x; 0, a²Σ + σ²I) = −Q (a²Λ + σ²)⁻¹ Qᵀ x
 type noisy struct {
 	*model.Gaussian
 	e mat.EigenSym // of Σ
@@ -167,7 +158,7 @@ type noisy struct {
 	signal, sigma graph.Node // of AtNoise
 }
 
-// alongNoise is that model as a fit by denoising with the default schedule, whose error is none.
+// With the default schedule of denoising.
 func alongNoise(t *testing.T) *fitted.Model {
 	m, correlations := &noisy{Gaussian: model.NewGaussian(columns, model.CholeskyFactor)}, mat.NewSymDense(columns, []float64{1, 0.8, 0.5, 0.8, 1, 0.3, 0.5, 0.3, 1})
 	var c mat.Cholesky
@@ -182,14 +173,12 @@ func alongNoise(t *testing.T) *fitted.Model {
 	return f
 }
 
-// AtNoise implements model.NoiseConditional.
 func (m *noisy) AtNoise(signal, sigma graph.Node) model.Model {
 	at := *m
 	at.signal, at.sigma = signal, sigma
 	return &at
 }
 
-// Evaluate implements model.Model: of rows with noise there is the score alone.
 func (m *noisy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	if m.signal == nil {
 		return m.Gaussian.Evaluate(b, x)

@@ -1,6 +1,5 @@
-// Package certified has small tables whose optima are known to 20 digits by two routes outside
-// the program (folder reference), and says how many digits of them the program finds, in the
-// manner of NIST's Statistical Reference Datasets.
+// Package certified compares fits of small tables with optima known to 20 digits by two routes
+// outside the program (folder reference), as NIST's Statistical Reference Datasets.
 package certified
 
 import (
@@ -26,7 +25,6 @@ import (
 //go:embed reference/*.csv reference/certified.json digits.json
 var files embed.FS
 
-// Case is an optimum that a route of reference has found.
 type Case struct {
 	Table, Method, Model   string
 	Weights                string // the column of rows' weights; "" for none
@@ -40,18 +38,17 @@ type Case struct {
 	Promised Digits `json:"-"` // of digits.json
 }
 
-// Digits are whole digits that the program finds of a case: as it is used, and where a fit goes
-// on until its tolerance is tight.
+// Whole digits that the program finds: by default, and with a tight tolerance.
 type Digits struct {
 	Usual int `json:"usual"`
 	Tight int `json:"tight,omitempty"` // 0 for networks, whose refinement is tight already
 }
 
-// tight is a fit's tolerance at which rounding, and not the rule to stop by, ends it.
+// Rounding ends a fit at this tolerance.
 const tight = 1e-13
 
-// Least is how many digits are enough as the program is used: 0.3 fewer than promised, and one
-// fewer where the table is nearly singular. Another library or processor rounds otherwise.
+// 0.3 fewer digits than promised, one fewer for nearly singular tables: libraries and processors
+// round differently.
 func (c Case) Least() float64 {
 	if c.Condition > nearlySingular {
 		return float64(c.Promised.Usual) - 1
@@ -61,7 +58,6 @@ func (c Case) Least() float64 {
 
 const nearlySingular = 1e6 // condition from which on rounding decides the last digit
 
-// Cases are all of them, as the first route found them.
 func Cases() (cases []Case, err error) {
 	var r route
 	if err := read("reference/certified.json", &r); err != nil {
@@ -75,7 +71,6 @@ func Cases() (cases []Case, err error) {
 	return r.Cases, err
 }
 
-// route is what one of the scripts in reference wrote.
 type route struct {
 	Tool  string // with its version
 	Cases []Case
@@ -89,7 +84,6 @@ func read(name string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// Name of the case in a table of digits.
 func (c Case) Name() string {
 	name := c.Table + " | "
 	switch {
@@ -109,8 +103,7 @@ func (c Case) Name() string {
 	return name + " | `" + c.Method + "`"
 }
 
-// Find makes the estimate with a fit's tolerance, 0 for its default, and gives the digits that it
-// has, the fewest of the case's numbers.
+// tolerance 0 is the default; least is the fewest digits of the case's numbers.
 func (c Case) Find(ctx context.Context, tolerance float64) (least float64, r *trainers.Result, err error) {
 	table, err := c.rows()
 	if err != nil {
@@ -139,7 +132,6 @@ func (c Case) Find(ctx context.Context, tolerance float64) (least float64, r *tr
 	return least, r, nil
 }
 
-// rows are the case's table, with its weights.
 func (c Case) rows() (*data.Table, error) {
 	name := "reference/" + c.Table + ".csv"
 	text, err := files.ReadFile(name)
@@ -173,8 +165,8 @@ func numbers(lists ...[]json.Number) (out []float64, err error) {
 	return out, nil
 }
 
-// spec of the case, in the units that its loss was certified in: losses of complete rows on
-// all of R^d and the likelihood do not depend on units, the others are in the table's.
+// In the units of the certified loss: losses of complete rows on R^d and the likelihood do not
+// depend on units.
 func (c Case) spec() trainers.Spec {
 	s := trainers.Spec{Steps: engine.Config{Method: c.Method}, Model: trainers.ModelSpec{Kind: c.Model}}
 	s.KeepUnits = c.Lambda == 0 && (c.Method == "exact" || c.Method == "zeroed") || c.Model != "" || c.Bounds != nil || c.HalfSpaces != nil
@@ -202,7 +194,7 @@ func (c Case) spec() trainers.Spec {
 	return s
 }
 
-// found are a result's numbers in the order of Mean, Precision, Theta.
+// In the order of Mean, Precision, Theta.
 func (c Case) found(r *trainers.Result) (out []float64, err error) {
 	var p mat.Symmetric
 	if c.Lambda > 0 {
@@ -226,8 +218,7 @@ func (c Case) found(r *trainers.Result) (out []float64, err error) {
 
 const most = 15.0 // digits that are counted
 
-// agreeing are the digits in common: −log₁₀ of the relative error, of the size where the truth
-// is 0 (NIST's log relative error).
+// −log₁₀ of the relative error, of the size where the truth is 0 (NIST's log relative error).
 func agreeing(truth, found float64) float64 {
 	gap := math.Abs(found - truth)
 	if truth != 0 {

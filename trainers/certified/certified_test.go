@@ -23,16 +23,13 @@ var (
 	routes       = flag.Bool("routes", false, "run both scripts of reference again (some minutes; python3 with mpmath, gp)")
 )
 
-// reachedVariable names the file to which TestCertifiedOptima writes what it reached, by another
-// matrix library than the process that started it.
+// The file for the results by another matrix library.
 const reachedVariable = "MISSINGSCORE_TEST_REACHED"
 
-// rounded are cases whose gradient is rounding of a size that the verdict does not take for 0:
-// of near-singular 3e-6 where the fit starts.
+// The gradient's rounding is larger than the verdict allows.
 var rounded = map[string]bool{"near-singular | gaussian | `full`": true}
 
-// Every loss comes to its certified optimum, to the digits in digits.json,
-// by OpenBLAS and by Go's own products.
+// To the digits in digits.json, by OpenBLAS and by Go's own products.
 func TestCertifiedOptima(t *testing.T) {
 	cases, err := Cases()
 	require.NoError(t, err)
@@ -75,9 +72,7 @@ func TestCertifiedOptima(t *testing.T) {
 	}
 }
 
-// reached are the digits of each case by this process' matrix library, as the program is used
-// and with the tolerance tight, 0 for networks. Fits end converged and, in the table's units, at
-// the least value: so reference/README.md has its normalisation right.
+// Digits by default and with the tolerance tight, 0 for networks.
 func reached(t *testing.T, cases []Case) map[string][2]float64 {
 	out, values := map[string][2]float64{}, 0
 	for _, c := range cases {
@@ -104,7 +99,7 @@ func reached(t *testing.T, cases []Case) map[string][2]float64 {
 	return out
 }
 
-// byGonum is reached in a process of its own, in which Go's own products compute.
+// In a separate process with Go's own products.
 func byGonum(t *testing.T) (out map[string][2]float64) {
 	file := filepath.Join(t.TempDir(), "reached.json")
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCertifiedOptima$")
@@ -117,7 +112,6 @@ func byGonum(t *testing.T) (out map[string][2]float64) {
 	return out
 }
 
-// Two routes outside the program, of other languages and algorithms, find the same numbers.
 func TestRoutesAgree(t *testing.T) {
 	var first, second route
 	require.NoError(t, read("reference/certified.json", &first))
@@ -143,7 +137,6 @@ func TestRoutesAgree(t *testing.T) {
 	t.Logf("at least %.1f digits", fewest)
 }
 
-// listed are all numbers of a case.
 func listed(c Case) (out []json.Number) {
 	if c.Loss != "" {
 		out = append(out, c.Loss)
@@ -153,7 +146,7 @@ func listed(c Case) (out []json.Number) {
 	return append(out, c.Theta...)
 }
 
-// common are the digits that two numbers have in common, 20 at most: of decimals, not of float64.
+// At most 20 digits, of decimals, not of float64.
 func common(t *testing.T, a, b string) float64 {
 	x, y := exactly(t, a), exactly(t, b)
 	if x.Cmp(y) == 0 {
@@ -172,7 +165,6 @@ func exactly(t *testing.T, text string) *big.Rat {
 	return v
 }
 
-// The scripts give the files that are kept, but for the tools' versions.
 func TestScripts(t *testing.T) {
 	if !*routes {
 		t.Skip("go test ./trainers/certified -run Scripts -routes")
@@ -189,8 +181,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// A mean of 10⁶ in the table's own units leaves a gradient that rounding alone makes: the fit
-// ends soon after its loss has stopped falling, and where that gradient was least.
+// A mean of 10⁶ in the table's own units leaves a gradient of rounding error.
 func TestFitsEndWhereOnlyRoundingIsLeft(t *testing.T) {
 	cases, err := Cases()
 	require.NoError(t, err)

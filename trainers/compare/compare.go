@@ -1,9 +1,7 @@
-// Package compare tests whether two networks, each of a table with missing cells, differ: in single
+// Package compare tests whether two networks, each of a table with missing cells, differ: in
 // partial correlations (unsigned strengths for nominal columns), in structure and in global
-// strength, by permutation of the rows' group labels, as R's NetworkComparisonTest does (van
-// Borkulo, van Bork, Boschloo, Kossakowski, Tio, Schoevers, Borsboom and Waldorp 2022,
-// Psychological Methods). Rows keep their missing cells, and each permutation estimates both
-// networks again. Formulas: docs/theory/comparing.md.
+// strength, by permutation of the rows' group labels, as R's NetworkComparisonTest (van Borkulo et
+// al. 2022). Formulas: docs/theory/comparing.md.
 package compare
 
 import (
@@ -39,14 +37,13 @@ type Problem struct {
 	Spec func(t *data.Table) trainers.Spec
 }
 
-// Config configures the comparison. Zero values select the defaults.
+// Config configures Compare. Zero values select the defaults.
 type Config struct {
 	Permutations int     `json:"permutations"` // 500
 	Level        float64 `json:"level"`        // of intervals; 0.95
 	Seed         uint64  `json:"seed"`
 }
 
-// resolve fills zero values and validates the others.
 func (c Config) resolve() (Config, error) {
 	setting.Default(&c.Permutations, DefaultPermutations)
 	setting.Default(&c.Level, inference.DefaultLevel)
@@ -77,7 +74,7 @@ type Result struct {
 // Test is a statistic with its permutation p value.
 type Test struct{ Observed, P float64 }
 
-// Difference belongs to a pair of columns: first network minus second.
+// Difference is first network minus second for a pair of columns.
 type Difference struct {
 	From, To  string
 	Weights   [2]float64 // partial correlations, or strengths of a nominal column; 0 without an edge
@@ -87,8 +84,8 @@ type Difference struct {
 	Estimates *Estimates // nil without inference
 }
 
-// Compare runs the missing permutations and tests; done holds earlier permutations of the run that
-// Identity names. It fails with replicate.ErrOtherRun if these have another number of columns.
+// Compare runs the missing permutations and tests; done holds earlier permutations of the same run.
+// It fails with replicate.ErrOtherRun if these have another number of columns.
 func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Permutation]) (*Result, error) {
 	c, err := c.resolve()
 	if err != nil {
@@ -125,8 +122,8 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 	return r, nil
 }
 
-// Identity names a run: tables, network settings, and all comparison settings except the number of
-// permutations, which a resumed run may increase.
+// Identity names a run by tables and all settings except the number of permutations, which a
+// resumed run may increase.
 func (p Problem) Identity(c Config) (string, error) {
 	c, err := c.resolve()
 	if err != nil {
@@ -146,7 +143,6 @@ func (p Problem) Identity(c Config) (string, error) {
 	return replicate.Identity(settings, p.Tables[:]...)
 }
 
-// gapWarnings warns if missingness differs between the groups.
 func (r *Result) gapWarnings() []string {
 	var columns []string
 	for _, s := range r.Gaps {
@@ -177,9 +173,8 @@ type Permutation struct {
 	Failure     string // reason if there are no networks; else empty
 }
 
-// permute makes permutation k: as many rows of the pool as the first table has, drawn without
-// replacement, form the first group, the others the second. Rows keep the pool's order, because
-// rounding of sums depends on it.
+// k determines the drawn first group. Rows keep the pool's order, because rounding of sums depends
+// on it.
 func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k int) (Permutation, error) {
 	first := make([]bool, pool.N)
 	for _, i := range stream.New(seed, stream.Permute, uint64(k)).Perm(pool.N)[:p.Tables[0].N] {
@@ -219,8 +214,7 @@ func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k i
 	return out, nil
 }
 
-// unsigned makes weights of pairs with a nominal column nonnegative, because their sign depends on
-// the order of levels.
+// The sign of pairs with a nominal column depends on the order of levels.
 func unsigned(t *data.Table, weights []float64) {
 	i := 0
 	for j := range t.D {
@@ -233,7 +227,7 @@ func unsigned(t *data.Table, weights []float64) {
 	}
 }
 
-// structure is M = max over pairs of |w₁ − w₂|.
+// structure returns M = max over pairs of |w₁ − w₂|.
 func structure(differences []float64) (m float64) {
 	for _, v := range differences {
 		m = max(m, math.Abs(v))
@@ -241,7 +235,6 @@ func structure(differences []float64) (m float64) {
 	return m
 }
 
-// strength is Σ |w|.
 func strength(weights []float64) (sum float64) {
 	for _, w := range weights {
 		sum += math.Abs(w)
@@ -249,11 +242,10 @@ func strength(weights []float64) (sum float64) {
 	return sum
 }
 
-// same is the relative tolerance for ties of statistics, which rounding breaks.
+// same is the relative tolerance for ties, which rounding breaks.
 const same = 1e-9
 
-// pValue returns (1 + #{null ≥ observed}) / (1 + N) for N null values; it is never 0 and valid for
-// any N (Phipson and Smyth 2010).
+// pValue returns (1 + #{null ≥ observed}) / (1 + N) (Phipson and Smyth 2010).
 func pValue(observed float64, null []float64) float64 {
 	reached := 1.0
 	for _, v := range null {
@@ -264,11 +256,9 @@ func pValue(observed float64, null []float64) float64 {
 	return reached / (1 + float64(len(null)))
 }
 
-// radius returns the half width of the interval around a difference: the k-th largest absolute
-// permuted difference, k = ⌊(1 − level)(1 + N)⌋. The interval inverts the test if permuted
-// differences have the distribution of the estimation error. It excludes 0 if and only if p ≤ 1 −
-// level. NaN if N is too small for the level, or if the radius is 0, because too few permuted
-// networks have the edge.
+// radius is the k-th largest absolute permuted difference, k = ⌊(1 − level)(1 + N)⌋: the interval
+// excludes 0 if and only if p ≤ 1 − level. NaN if N is too small, or if too few permuted networks
+// have the edge.
 func radius(sizes []float64, level float64) float64 {
 	k := int((1-level)*float64(1+len(sizes)) + 1e-9)
 	if k < 1 || k > len(sizes) {
@@ -282,7 +272,6 @@ func radius(sizes []float64, level float64) float64 {
 	return math.NaN()
 }
 
-// test sets the p values of pairs and statistics.
 func (r *Result) test(names []string, weights [2][]float64, made []Permutation) error {
 	var good []Permutation
 	reason := ""
@@ -321,7 +310,6 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 	return nil
 }
 
-// pairs sets the differences of pairs.
 func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation) {
 	i := 0
 	for j, from := range names {
@@ -347,8 +335,8 @@ func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation)
 	}
 }
 
-// Estimates compares the inferred estimates of a pair by their standard errors, without
-// permutations. It is valid if missingness differs between the groups.
+// Estimates compares a pair by standard errors, without permutations; valid if missingness differs
+// between the groups.
 type Estimates struct {
 	Estimate  [2]float64
 	Value     float64 // difference of the estimates
@@ -356,7 +344,6 @@ type Estimates struct {
 	P, Q      float64 // NaN without standard errors
 }
 
-// estimates sets Estimates from the uncertainties of the two networks.
 func (r *Result) estimates(networks [2]*trainers.Result) {
 	a, b := networks[0].Network.Network.Pairs, networks[1].Network.Network.Pairs
 	if a == nil || b == nil {
@@ -377,10 +364,8 @@ func (r *Result) estimates(networks [2]*trainers.Result) {
 //
 //	z = (atanh r₁ − atanh r₂) / √(se₁²/(1 − r₁²)² + se₂²/(1 − r₂²)²),   p = 2 Φ(−|z|)
 //
-// The interval of the difference combines the intervals (l₁, u₁) and (l₂, u₂), which need not be
-// symmetric (Zou 2007, Psychological Methods 12):
-//
-//	r₁ − r₂ − √((r₁ − l₁)² + (u₂ − r₂)²)  to  r₁ − r₂ + √((u₁ − r₁)² + (r₂ − l₂)²)
+// and combines the intervals (l₁, u₁) and (l₂, u₂) (Zou 2007, Psychological Methods 12): r₁ − r₂ −
+// √((r₁ − l₁)² + (u₂ − r₂)²) to r₁ − r₂ + √((u₁ − r₁)² + (r₂ − l₂)²).
 func between(a, b network.Uncertainty) Estimates {
 	nan := math.NaN()
 	e := Estimates{Estimate: [2]float64{a.Estimate, b.Estimate}, Value: a.Estimate - b.Estimate, Low: nan, High: nan, P: nan, Q: nan}
@@ -394,8 +379,7 @@ func between(a, b network.Uncertainty) Estimates {
 	return e
 }
 
-// WriteDifferences writes differences.csv: a line per pair in column order, with the groups' names.
-// Missing values are empty.
+// WriteDifferences writes differences.csv: a line per pair; missing values are empty.
 func (r *Result) WriteDifferences(w io.Writer, groups [2]string) error {
 	c := csv.NewWriter(w)
 	header := []string{"from", "to", "group_a", "group_b", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}

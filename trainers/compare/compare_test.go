@@ -24,7 +24,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// unpenalised estimates every partial correlation by maximum likelihood.
 func unpenalised(*data.Table) trainers.Spec {
 	return trainers.Spec{
 		Steps:   engine.Config{Method: "em-exact", Seed: 1},
@@ -32,7 +31,6 @@ func unpenalised(*data.Table) trainers.Spec {
 	}
 }
 
-// problem is two tables with their networks.
 func problem(t testing.TB, a, b *data.Table, spec func(*data.Table) trainers.Spec) Problem {
 	p := Problem{Tables: [2]*data.Table{a, b}, Spec: spec}
 	for i, table := range p.Tables {
@@ -105,7 +103,6 @@ func TestPValue(t *testing.T) {
 	require.Equal(t, 1.0, pValue(0, null))
 }
 
-// A p value rejects if and only if the interval excludes 0.
 func TestRadius(t *testing.T) {
 	sizes := make([]float64, 39)
 	for i := range sizes {
@@ -141,7 +138,7 @@ func TestBetweenAgainstR(t *testing.T) {
 	require.False(t, math.IsNaN(e.Low), "an interval needs those of the two only")
 }
 
-// chained draws n rows of N(0, P⁻¹) with partial correlations r of columns 1 and 2, s of 2 and 3.
+// N(0, P⁻¹) with partial correlations r of columns 1 and 2, s of 2 and 3.
 func chained(t testing.TB, n int, r, s, missing float64, seed uint64) *data.Table {
 	p := mat.NewSymDense(4, nil)
 	for j := range 4 {
@@ -156,7 +153,6 @@ func chained(t testing.TB, n int, r, s, missing float64, seed uint64) *data.Tabl
 	return hidden
 }
 
-// Estimates are reported next to permutations if the networks have uncertainties.
 func TestEstimates(t *testing.T) {
 	p := problem(t, chained(t, 60, 0.4, 0, 0, 1), chained(t, 60, 0, 0, 0, 2), unpenalised)
 	for i, r := range p.Networks {
@@ -174,7 +170,6 @@ func TestEstimates(t *testing.T) {
 	require.Equal(t, 1.0, r.Pairs[0].Estimates.P)
 }
 
-// A permutation with a constant column is counted and reported.
 func TestFailedPermutations(t *testing.T) {
 	table := func(seed uint64) *data.Table {
 		full := chained(t, 12, 0.4, 0, 0, seed)
@@ -202,7 +197,6 @@ func TestGapWarnings(t *testing.T) {
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
 }
 
-// Results do not depend on the number of workers, nor on an interruption.
 func TestWorkersAndResuming(t *testing.T) {
 	spec := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 8}}
@@ -251,7 +245,7 @@ func TestResolve(t *testing.T) {
 	require.ErrorContains(t, err, "level")
 }
 
-// grouped is n rows of a number x, a nominal column, whose level goes with x by effect, and a yes or no.
+// A number x, a nominal column, whose level goes with x by effect, and a yes or no.
 func grouped(t *testing.T, n int, effect float64, seed uint64) *data.Table {
 	rng := stream.New(seed)
 	var values []float64
@@ -280,8 +274,6 @@ func grouped(t *testing.T, n int, effect float64, seed uint64) *data.Table {
 	return table
 }
 
-// Groups that differ in the association of a nominal column and a number are detected in that pair
-// alone, by its strength. A binary column's pair keeps its sign.
 func TestNominalColumns(t *testing.T) {
 	latent := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}}
@@ -318,7 +310,7 @@ func TestWriteDifferences(t *testing.T) {
 	require.Contains(t, text.String(), "a,d,sex f,sex m,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
 }
 
-// kolmogorov returns the largest distance of the distribution of p from the uniform one.
+// Largest distance of the distribution of p from the uniform one.
 func kolmogorov(p []float64) (distance float64) {
 	sorted := slices.Clone(p)
 	slices.Sort(sorted)
@@ -329,8 +321,8 @@ func kolmogorov(p []float64) (distance float64) {
 	return distance
 }
 
-// For equal networks p values are uniform: the distance stays below the 0.1 % point of Kolmogorov's
-// distribution, 1.95/√n, plus their steps 1/(1 + N).
+// The distance stays below the 0.1 % point of Kolmogorov's distribution, 1.95/√n, plus their steps
+// 1/(1 + N).
 func TestEqualNetworks(t *testing.T) {
 	pairs, c := 20, Config{Permutations: 39}
 	if slowtest.Set() {
@@ -349,7 +341,6 @@ func TestEqualNetworks(t *testing.T) {
 	}
 }
 
-// An edge missing in one network is detected, and no other.
 func TestOneChangedEdge(t *testing.T) {
 	const pairs = 3
 	found, wrong := 0, 0

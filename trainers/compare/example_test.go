@@ -11,7 +11,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// Whether air quality in May and in August has the same network.
 func ExampleCompare() {
 	ctx := context.Background()
 	groups, _, err := data.ReadGroups("../../examples/airquality.csv", "Month", []string{"5", "8"}, data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})

@@ -14,8 +14,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// Every file of saved permutations with a valid checksum is refused with a message, or the
-// comparison continues with it or refuses it.
 func FuzzLoadPermutations(f *testing.F) {
 	const mark, of = "missingscore replicates 1\n", "this run"
 	p := problem(f, chained(f, 20, 0.4, 0.3, 0.2, 1), chained(f, 20, 0, 0.3, 0.1, 2), func(*data.Table) trainers.Spec {

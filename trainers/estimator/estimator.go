@@ -29,8 +29,7 @@ type Estimator struct {
 	Fallback  string // name of the estimator to use if the loss does not support the model or the objective
 }
 
-// All lists the named estimators. Register adds one; an estimator without a name is used by value
-// (engine.Config.Estimator).
+// All lists the named estimators; Register adds one.
 var All = []Estimator{
 	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform, Loss: losses.Marginal,
 		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
@@ -68,8 +67,8 @@ var All = []Estimator{
 		Note: "ordinary score matching, for tables without missing cells"},
 }
 
-// Register adds an estimator to All, from an init function. It panics if the name is taken or the
-// parts do not go together.
+// Register adds an estimator, from an init function; it panics if the name is taken or the parts do
+// not go together.
 func Register(e Estimator) {
 	if _, err := ByName(e.Name); err == nil || e.Name == "" {
 		panic(fmt.Sprintf("estimator: a second method %q", e.Name))
@@ -97,8 +96,8 @@ func names(es []Estimator) (names []string) {
 	return names
 }
 
-// For returns e, or its fallback if e's loss does not support model and objective on a domain and
-// the fallback's does. Use Check for other conditions.
+// For returns e, or its fallback if only the fallback's loss supports model and objective on a
+// domain.
 func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Estimator {
 	if e.Fallback == "" || e.Loss.Check(m, o) == nil {
 		return e
@@ -109,19 +108,19 @@ func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Esti
 	return e
 }
 
-// Draws reports whether it makes r imputations per row; else one.
+// Draws reports r imputations per row, else one.
 func (e Estimator) Draws() bool { return e.Source.Random }
 
-// Deterministic reports whether its gradient has no noise.
+// Deterministic: the gradient has no noise.
 func (e Estimator) Deterministic() bool { return !e.Source.Random }
 
-// Minimises reports whether it minimises a loss; else it solves an equation.
+// Minimises a loss; else it solves an equation.
 func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
 
 // FitsMean reports whether its networks estimate the mean.
 func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean && !e.HoldsMean }
 
-// Assumption returns the assumption about missing cells, without a missingness mechanism.
+// Assumption about missing cells, without a missingness mechanism.
 func (e Estimator) Assumption() losses.Assumption {
 	needs := e.Loss.Needs()
 	switch {
@@ -149,32 +148,30 @@ func (e Estimator) NeedsDensity() bool {
 // NeedsNormal reports whether it needs a normal model.
 func (e Estimator) NeedsNormal() bool { return e.Source.Normal || e.Loss.Needs().Normal }
 
-// OfMatrix reports whether it uses one matrix instead of rows. It is then for networks only.
+// OfMatrix uses one matrix instead of rows, for networks only.
 func (e Estimator) OfMatrix() bool {
 	_, ok := e.Loss.(losses.OfMatrix)
 	return ok
 }
 
-// NeedsOrdinal reports whether it needs a table with ordered categories (data.Table.Cuts). OfMatrix
-// allows them.
+// NeedsOrdinal needs a table with ordered categories (data.Table.Cuts), which OfMatrix allows.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
 
-// NeedsDefinite reports whether a normal model's precision must stay positive definite on the
-// missing cells of each row.
+// NeedsDefinite: a normal model's precision must stay positive definite on the missing cells of
+// each row.
 func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
 
 // NeedsCompleteRows reports whether it needs a table without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 
-// Correctable reports whether uniform and leave-one-out weighting are interchangeable: its weights
-// are uniform and its loss has products of averages.
+// Correctable: uniform and leave-one-out weighting are interchangeable.
 func (e Estimator) Correctable() bool {
 	own := e.Weighting.Needs()
 	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut.Check(e.Loss) == nil
 }
 
-// WeightingFor returns the weighting with a name for the number of draws; for "" the estimator's
-// own, or uniform if that needs more draws. Only uniform and leave-one-out are interchangeable.
+// WeightingFor returns the weighting with a name; for "" the estimator's own, or uniform if that
+// needs more draws.
 func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
 	if name == "" || name == e.Weighting.Name() {
 		if name == "" && draws < e.Weighting.Needs().Draws {
@@ -193,8 +190,8 @@ func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error
 	return w, nil
 }
 
-// Check returns why it cannot estimate a model with an objective on a domain, as an error of the
-// setting method, or nil.
+// Check returns why it cannot estimate a model with an objective on a domain, as an error of
+// method, or nil.
 func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) error {
 	if err := e.parts(); err != nil {
 		return err
@@ -236,7 +233,7 @@ func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) 
 	return err
 }
 
-// within reports whether s is within a model's support, whose half-spaces s must include.
+// s must include the half-spaces of a model's support.
 func within(s, support *domain.Domain) bool {
 	if !support.Bounded() {
 		return true

@@ -15,7 +15,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// scoreAlone is a model without a log density.
 type scoreAlone struct{ model.Model }
 
 func (m scoreAlone) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -24,7 +23,7 @@ func (m scoreAlone) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// fair is a missingness mechanism with probability ½ for every cell.
+// Probability ½ for every cell.
 func fair() model.Missingness {
 	return &model.LogisticMissingness{Intercept: graph.NewParam("a", 1, 2), Slope: graph.NewParam("b", 2, 2)}
 }
@@ -83,7 +82,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// inside is a model on a part of R^d.
 type inside struct {
 	model.Model
 	domain *domain.Domain

@@ -10,7 +10,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// A method falls back to another if it has no closed form.
 func ExampleEstimator_For() {
 	m := model.NewGaussian(2, model.CholeskyFactor)
 	exact, err := estimator.ByName("exact")

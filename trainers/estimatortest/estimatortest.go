@@ -29,9 +29,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Run checks an estimator, everywhere, on a box and on a half-space. Without a gap its loss and gradient are those of
-// ordinary score matching, and its draws lie inside the domain. Networks do not depend on numbers under missing cells,
-// the number of workers, or where the run is cut.
+// Run checks an estimator on R^d, a box and a half-space: ordinary score matching without gaps,
+// draws inside the domain, and independence of placeholders, workers and interruptions.
 func Run(t *testing.T, name string) {
 	e, err := estimator.ByName(name)
 	require.NoError(t, err)
@@ -87,8 +86,6 @@ func half() *domain.Domain {
 	return s
 }
 
-// sample is a small table, incomplete unless the estimator is for complete ones, of ordered
-// categories if it is for these.
 func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
@@ -133,8 +130,8 @@ func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result
 	return r
 }
 
-// noGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient, written out for
-// s = −P(x − μ), or s = η − Px on a support.
+// noGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient, s = −P(x − μ), or s =
+// η − Px on a support.
 func noGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	rng := stream.New(7, 7)
 	g, err := simulate.Star(4, rng)
@@ -192,8 +189,7 @@ func noGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	}
 }
 
-// inside looks at the draws: rows are completed inside the support, observed cells as
-// they are.
+// Draws lie inside the support; observed cells stay.
 func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	table := sample(t, e, support)
 	const r = 4
@@ -253,7 +249,7 @@ func resumed(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Re
 	}
 }
 
-// same compares bytes; NaN is equal to NaN.
+// NaN is equal to NaN.
 func same(t *testing.T, want, got *trainers.Result) {
 	t.Helper()
 	require.Equal(t, want.Network.Precision, got.Network.Precision)

@@ -74,14 +74,15 @@ func cellSamplerByName(name string) (cellSampler, error) {
 	return cellSamplers[i], nil
 }
 
-// cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact, mcmc,
-// diffusion that the model supports. It fails if the model does not support the sampler.
+// cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact,
+// diffusion, mcmc that the model supports: far from the table's rows the density at the least noise
+// level is not learnt, and chains go there. It fails if the model does not support the sampler.
 func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	if name == "auto" && f.Posterior != nil {
 		name = predictive
 	}
 	if name == "auto" {
-		for _, name = range []string{"latent", "exact", "mcmc", "diffusion"} {
+		for _, name = range []string{"latent", "exact", "diffusion", "mcmc"} {
 			if s, err := cellSamplerByName(name); err != nil || s.refuses(f) == nil {
 				return s, err
 			}
@@ -148,10 +149,8 @@ func refusesCellNoise(f *Model) error {
 	return nil
 }
 
-// completer draws the missing cells of some rows of a table.
 type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
-// bySource draws independently from a source.
 func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
@@ -194,8 +193,7 @@ func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// leastNoise draws from a noise-conditional imputer at the least noise level, where a row z is a z
-// + σ ε.
+// A row z at the least noise level is a z + σ ε.
 type leastNoise struct {
 	source.Source
 	signal, sigma float64

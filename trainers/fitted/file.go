@@ -33,16 +33,14 @@ import (
 // quantities of a model.Parametric under their names, network parameters packed.
 type Saved struct {
 	Kind string // a name of model.Models
-	// Model takes the table's columns if it is a model.Parametric, otherwise standardised columns
-	// (InUnits).
+	// The table's columns for a model.Parametric, else standardised columns (InUnits).
 	Model model.Model
 	New   func() (model.Model, error) // makes another model like Model; nil: by Kind
 	Names []string
-	// Levels are the names of levels per column, numbered from 0 in the model; nil for a numeric
-	// column, and nil if there are none.
+	// Names of levels per column; nil for a numeric column, and nil if there are none.
 	Levels [][]string
-	// Transform are functions of the table's columns, nil if there are none. Model, Domain, Scale,
-	// Imputer and Missingness refer to transformed columns.
+	// Functions of the table's columns, nil if there are none. Model, Domain, Scale, Imputer and
+	// Missingness refer to transformed columns.
 	Transform transform.Columns
 	Domain    *domain.Domain // in the table's units; nil for all of R^d
 
@@ -53,12 +51,11 @@ type Saved struct {
 
 	Missingness *missingness.Model // the missingness mechanism, in the table's units; nil: MCAR or MAR
 
-	// Blocks are the model columns of each table column, K − 1 utilities for a nominal one; nil:
-	// one each. Such a model is a network and draws no rows.
+	// Model columns of each table column, K − 1 utilities for a nominal one; nil: one each. Such a
+	// model is a network and draws no rows.
 	Blocks []data.Block
 
-	// Posterior are posterior draws of the parameters, of standardised columns, in place of Model;
-	// nil: use Model.
+	// Posterior draws of the parameters, of standardised columns, in place of Model; nil: use Model.
 	Posterior *posterior.Parameters
 
 	Outcome     *Outcome     // how the fit ended; nil for a true model or an old file
@@ -159,14 +156,14 @@ type imputerFile struct {
 	Parameters map[string]packed `json:"parameters"`
 }
 
-// packed holds a parameter as little-endian float64 in base64.
+// packed is little-endian float64 in base64.
 type packed struct {
 	Rows    int    `json:"rows"`
 	Cols    int    `json:"cols"`
 	Float64 []byte `json:"float64"`
 }
 
-// packParams fails if two parameters have the same name.
+// It fails if two parameters have the same name.
 func packParams(params []*graph.Param) (map[string]packed, error) {
 	out := map[string]packed{}
 	for _, p := range params {
@@ -201,7 +198,7 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 	return nil
 }
 
-// Encode returns the file's text with the extra fields added.
+// Encode returns the file's text with extra fields.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	var options json.RawMessage
 	var err error
@@ -297,7 +294,7 @@ func byName(names []string, levels [][]string) map[string][]string {
 	return out
 }
 
-// Load reads a file of Encode. Errors name the file and the fault.
+// Load reads a file of Encode.
 func Load(path string) (*Saved, error) {
 	text, err := memory.ReadFile(path, 20) // JSON takes many times its text in memory
 	if err != nil {
@@ -372,7 +369,6 @@ func (f *file) scale() (data.Scale, error) {
 	return data.Scale(*scale), nil
 }
 
-// support sets the domain and the missingness mechanism of s.
 func (f *file) support(s *Saved) (err error) {
 	if len(f.Domain) > 0 {
 		d, err := domain.Parse(f.Domain, f.Names)
@@ -440,7 +436,7 @@ func (f *file) model(text []byte) (model.Model, error) {
 	return m, readParams(m.Params(), f.Parameters)
 }
 
-// levels returns the file's levels per column. It fails if they do not match the model.
+// It fails if the levels do not match the model.
 func (f *file) levels(m model.Model) (levels [][]string, err error) {
 	known := 0
 	if f.Levels != nil {
@@ -466,8 +462,7 @@ func (f *file) levels(m model.Model) (levels [][]string, err error) {
 	return levels, nil
 }
 
-// Kinds says how to read a table for the model: columns of numbers, and columns of text with the
-// model's levels.
+// Kinds says how to read a table for the model.
 func (s *Saved) Kinds() map[string]data.Column {
 	kinds := map[string]data.Column{}
 	for j, name := range s.Names {
@@ -537,8 +532,8 @@ func readQuantities(text []byte, m model.Parametric) error {
 	return m.SetQuantities(qs)
 }
 
-// denseColumns is the largest number of columns with whole symmetric matrices in a file. Larger
-// matrices are stored as the diagonal and the nonzero pairs.
+// denseColumns is the number of columns above which matrices are stored as the diagonal and the
+// nonzero pairs.
 const denseColumns = 300
 
 type symmetricFile struct {
@@ -566,7 +561,6 @@ func quantities(m model.Parametric) map[string]any {
 	return out
 }
 
-// symmetricOf returns the file's form of a matrix with these elements.
 func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
 	f := symmetricFile{Columns: d, Pairs: [][3]float64{}}
 	for j := range d {

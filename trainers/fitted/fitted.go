@@ -4,8 +4,6 @@
 //	Saved, Load              a model's file
 //	Model                    a model ready for use, by Saved.Fitted
 //	Impute, Sample, Score    its uses, each with its own settings and result
-//
-// Samplers lists the samplers of missing cells, RowSamplers the samplers of rows.
 package fitted
 
 import (
@@ -36,8 +34,7 @@ type Model struct {
 	Posterior *posterior.Parameters // of rows z, in place of Model; nil: use Model
 	Noise     *noise.Schedule       // noise added to rows z in the fit, nil if none
 
-	// Missingness is the missingness mechanism in the units of x; nil for MCAR or MAR. With it,
-	// missing cells are drawn from q φ_Λ, and rows have its score.
+	// Mechanism in the units of x; nil for MCAR or MAR. With it, missing cells are drawn from q φ_Λ.
 	Missingness *missingness.Model
 }
 
@@ -61,7 +58,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	return f, nil
 }
 
-// density returns the model of clean rows z: for many noise levels, the model at the least level.
+// density returns the model of clean rows z; with many noise levels, at the least level.
 func (f *Model) density() model.Model {
 	if l := f.noiseConditional(); l != nil {
 		signal, sigma := f.Noise.At(0)
@@ -86,7 +83,6 @@ func (f *Model) gaps() *domain.Domain {
 	return f.patterned().Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// scoreOnly reports whether the model gives no log density.
 func (f *Model) scoreOnly() (bool, error) {
 	if f.mixed() != nil || f.Posterior != nil {
 		return false, nil
@@ -99,8 +95,7 @@ func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// transformed returns a table of the model's columns in the units of x. A cell outside the
-// transform or the domain is a *data.RowError.
+// transformed returns the model's columns in the units of x. A cell outside is a *data.RowError.
 func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
@@ -114,7 +109,6 @@ func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	return x, inside.Inside(f.patterned())
 }
 
-// standardised returns a transformed table in the units of z.
 func (f *Model) standardised(t *data.Table) *data.Table {
 	z := *t
 	z.Values = make([]float64, len(t.Values))
@@ -137,7 +131,6 @@ func (f *Model) restore(z []float64) {
 // MaxRHat is the largest R-hat of converged chains.
 const MaxRHat = 1.05
 
-// noiseConditional returns the model if it takes noise levels, else nil.
 func (f *Model) noiseConditional() model.NoiseConditional {
 	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
@@ -146,7 +139,6 @@ func (f *Model) noiseConditional() model.NoiseConditional {
 	return l
 }
 
-// marks returns the mask of row i, 1 = observed.
 func marks(t *data.Table, i int) []float64 {
 	mask := make([]float64, t.D)
 	for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
@@ -157,7 +149,6 @@ func marks(t *data.Table, i int) []float64 {
 	return mask
 }
 
-// checkDraws refuses draws (rows, d) in the table's units that are not finite.
 func (f *Model) checkDraws(values []float64) error {
 	for i, v := range values {
 		if !engine.Finite(v) {

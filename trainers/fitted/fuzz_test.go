@@ -22,9 +22,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// requireSame requires equal model files up to rounding: for a precision P, stored as LLᵀ, √(P_jj
-// P_kk) times d times the rounding unit (Higham 2002, theorem 10.3); for the shares and deviations
-// of a mixture, stored as logarithms, the relative rounding error of exponentials.
+// Equal up to rounding: for P, stored as LLᵀ, √(P_jj P_kk) times d times the rounding unit (Higham
+// 2002, theorem 10.3); for logarithms, the relative rounding error of exponentials.
 func requireSame(t *testing.T, first, second []byte) {
 	var read [2]map[string]any
 	var precision, shares, deviations [2][][]float64
@@ -56,8 +55,7 @@ func requireSame(t *testing.T, first, second []byte) {
 	}
 }
 
-// Every model file is refused with a message, or is a model that is written unchanged and has
-// finite draws.
+// Refused with a message, or written unchanged and with finite draws.
 func FuzzLoad(f *testing.F) {
 	f.Setenv(memory.Variable, "200MB")
 	for kind := range model.Models { // as it is written, and with all that a model may have along

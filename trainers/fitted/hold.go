@@ -15,15 +15,15 @@ import (
 	"missingscore/data/domain"
 )
 
-// Hold restricts the imputed values of d columns. The zero value does nothing.
+// Hold restricts imputed values of d columns; the zero value does nothing.
 type Hold struct {
 	Low, High []float64 // limits to which values are clipped; nil for none
 	Step      []float64 // values are rounded to multiples of it; 0 or nil: no rounding
 }
 
-// Apply clips the missing cells of completed rows (n·draws, d), then rounds them to the nearest
-// multiple inside the limits and the model's domain. A value without such a multiple stays; levels
-// stay. It returns the number of changed values.
+// Apply clips missing cells of completed rows (n·draws, d) and rounds them to the nearest multiple
+// inside the limits and the domain; without one, and for levels, they stay. It returns the number
+// of changed values.
 func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (changed int) {
 	allowed := allowed(f, t)
 	for at := range values {
@@ -46,7 +46,7 @@ func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (chang
 	return changed
 }
 
-// candidates returns the possible values of column j for x, best first.
+// candidates are best first.
 func (h Hold) candidates(j int, x float64) []float64 {
 	low, high := math.Inf(-1), math.Inf(1)
 	if h.Low != nil {
@@ -71,7 +71,7 @@ func (h Hold) candidates(j int, x float64) []float64 {
 	return append(fit, held)
 }
 
-// multiple returns k·step without binary rounding digits.
+// multiple is k·step without binary rounding digits.
 func multiple(k, step float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 15, 64), 64)
 	if err != nil {
@@ -83,8 +83,8 @@ func multiple(k, step float64) float64 {
 // mostDecimals is the finest detected grid.
 const mostDecimals = 6
 
-// Grids returns the grid step of each column: 1 if all observed values are whole, 0.1 with one
-// decimal place, and so on; 0 with more than six decimals or without observed values.
+// Grids returns each column's grid step: 1 if all observed values are whole, 0.1 with one decimal
+// place, …; 0 with more than six decimals or without observed values.
 func Grids(t *data.Table) []float64 {
 	steps := make([]float64, t.D)
 	for j := range t.D {
@@ -104,8 +104,7 @@ func decimals(v float64) int {
 	return len(places)
 }
 
-// Ranges returns the minimum and maximum observed value of each column, infinite without observed
-// values.
+// Ranges returns each column's observed minimum and maximum, infinite without observed values.
 func Ranges(t *data.Table) (low, high []float64) {
 	for j := range t.D {
 		x := t.Column(j)
@@ -117,7 +116,6 @@ func Ranges(t *data.Table) (low, high []float64) {
 	return low, high
 }
 
-// allowed reports whether completed row i lies in the model's domain for its missing cells.
 func allowed(f *Model, t *data.Table) func(i int, completed []float64) bool {
 	var section domain.Section
 	var mask []float64
@@ -137,8 +135,7 @@ func allowed(f *Model, t *data.Table) func(i int, completed []float64) bool {
 	}
 }
 
-// A draw is far outside if it lies beyond the observed range by more than 1.5 ranges and 6 standard
-// deviations.
+// Far outside: beyond the observed range by more than 1.5 ranges and 6 standard deviations.
 const (
 	farRanges     = 1.5
 	farDeviations = 6.
@@ -177,15 +174,15 @@ func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 	return problems
 }
 
-// A column's draws extrapolate if more than this share of at least this number of draws lies
-// outside the observed range.
+// Extrapolated: more than this share of at least this number of draws lies outside the observed
+// range.
 const (
 	extrapolatedShare = 1. / 3
 	extrapolatedDraws = 20
 )
 
-// Extrapolated names the columns with more than a third of the draws outside the observed range. Do
-// not use it with a given missingness mechanism or bounds, where such draws may be right.
+// Extrapolated names columns with more than a third of the draws outside the observed range. With a
+// missingness mechanism or bounds such draws may be right.
 func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
 	for _, c := range Summarise(t, r.Values, r.Draws) {
 		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {
@@ -217,8 +214,7 @@ type LevelShare struct {
 	Observed, Imputed float64
 }
 
-// Summarise compares completed rows (n·draws, d) with the observed cells, for each column with
-// missing cells.
+// Summarise compares completed rows (n·draws, d) with the observed cells of each incomplete column.
 func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSummary) {
 	for j, name := range t.Names {
 		observed := t.Column(j)

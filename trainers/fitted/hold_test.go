@@ -21,8 +21,6 @@ func TestGrids(t *testing.T) {
 	require.Equal(t, []float64{20, 2, 3, math.Pi, math.Inf(1), -2.5}, high)
 }
 
-// Missing cells are clipped and rounded inside their range; observed cells stay; the model's domain
-// has precedence.
 func TestHold(t *testing.T) {
 	f, _ := scaledNormal(t)
 	gaps := table(f.Names, []float64{0.123, nan, nan}, []float64{nan, 2, nan})
@@ -54,8 +52,6 @@ func TestSummarise(t *testing.T) {
 	}}, columns)
 }
 
-// Draws at −129 of a column of 1 to 25 are reported; draws in a normal tail, or of a column with
-// few observed cells, are not.
 func TestBeyond(t *testing.T) {
 	table := &data.Table{Names: []string{"age", "volume", "few"}, N: 30, D: 3}
 	for i := range 30 {
@@ -76,8 +72,6 @@ func TestBeyond(t *testing.T) {
 	require.Equal(t, []string{"2 of 4 draws of volume lie far outside the observed range (1 to 25), for example -129"}, problems)
 }
 
-// A column extrapolates if more than a third of at least the minimum number of draws lies outside
-// the observed range.
 func TestDrawsThatExtrapolate(t *testing.T) {
 	table := &data.Table{Names: []string{"volume"}, N: 30, D: 1}
 	for i := range 30 {
@@ -104,7 +98,6 @@ func TestDrawsThatExtrapolate(t *testing.T) {
 	require.Empty(t, problems(1, 9))
 }
 
-// Chains have converged if R-hat is at most 1.05 pooled and at most 1.2 in every row.
 func TestMixingConverged(t *testing.T) {
 	for m, want := range map[mcmc.Mixing]bool{
 		{RHat: 1.05, Worst: 1.2}: true, {RHat: 1.06, Worst: 1.1}: false, {RHat: 1.01, Worst: 1.21}: false,

@@ -26,7 +26,7 @@ type ImputeConfig struct {
 	//	diffusion  Langevin steps along noise levels, for scores without a density
 	//	latent     Gibbs sweeps over latent normals, for models of ordinal columns
 	//	predictive the posterior draws of the parameters (Model.Posterior)
-	//	auto       predictive, or the first of latent, exact, mcmc, diffusion that the model supports
+	//	auto       predictive, or the first of latent, exact, diffusion, mcmc that the model supports
 	Sampler string
 	Draws   int // per row; 1
 	Seed    uint64
@@ -37,8 +37,8 @@ type ImputeConfig struct {
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each block of rows, if set
 
-	// Partial keeps finished blocks, which are not drawn again, if set. Save is called after each
-	// block, by one worker at a time, and before an interrupted run returns.
+	// Partial, if set, keeps finished blocks. Save is called after each block, by one worker at a
+	// time, and before an interrupted run returns.
 	Partial *Partial
 	Save    func(*Partial) error
 }
@@ -66,22 +66,19 @@ func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
 	return gaps
 }
 
-// Mixing tells whether the chains have converged: four chains per row with missing cells, also for
-// rows whose domain is too narrow for rejection sampling.
+// Mixing of four chains per row with missing cells.
 type Mixing struct {
 	mcmc.Mixing
-	// Size (n) is the least effective sample size of each row over all its chains, +Inf for rows
-	// without missing cells.
+	// Least effective sample size of each row over its chains, +Inf without missing cells.
 	Size []float64
 }
 
 // Converged reports that RHat is at most MaxRHat and every row's R-hat at most 1.2.
 func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 
-// Impute draws the missing cells given the observed cells of each row, in the table's units. Rows
-// without observed cells are drawn whole. It fails if the model does not support c.Sampler, or with
-// a *data.RowError if a row lies outside the domain. Numbers drawn for columns with levels are
-// rounded to the nearest level.
+// Impute draws the missing cells given each row's observed cells, in the table's units, rounded to
+// levels. It fails if the model does not support c.Sampler, or with a *data.RowError for a row
+// outside the domain.
 func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
 	c, err := c.For(f)
 	if err != nil {
@@ -114,7 +111,6 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 	return r, err
 }
 
-// toLevels rounds columns with levels to the nearest level.
 func (f *Model) toLevels(values []float64) {
 	if f.Levels == nil {
 		return
@@ -126,7 +122,7 @@ func (f *Model) toLevels(values []float64) {
 	}
 }
 
-// For returns c with defaults for a model. It fails if the model does not support c.Sampler.
+// For returns c with defaults; it fails if the model does not support c.Sampler.
 func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.Draws, 1)
@@ -151,8 +147,7 @@ type block struct {
 
 const blockRows = 32
 
-// eachBlock draws all rows with missing cells in blocks, up to c.Workers at a time, and visits each
-// block.
+// eachBlock draws rows with missing cells in blocks, up to c.Workers at a time.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
 	t, err := f.transformed(t)
 	if err != nil {
@@ -209,7 +204,6 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	return &Mixing{*pooled, size}, nil
 }
 
-// block returns block k from c.Partial, or draws it.
 func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
 	if c.Partial != nil {
 		if s, held := c.Partial.Get(k); held {

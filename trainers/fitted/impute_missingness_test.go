@@ -15,8 +15,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Missing cells are drawn from q φ_Λ: self-masked ones against quadrature, censored
-// ones beyond their threshold. Rows have the score of q φ_Λ.
+// Self-masked cells against quadrature, censored ones beyond their threshold.
 func TestImputeNotAtRandom(t *testing.T) {
 	m := model.NewGaussian(2, model.CholeskyFactor)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, -0.4, -0.4, 1.2})))

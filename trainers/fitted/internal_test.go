@@ -15,7 +15,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// A sparse precision of many columns is unchanged by writing and reading.
 func TestManyColumns(t *testing.T) {
 	const d = denseColumns + 1
 	p := mat.NewSymDense(d, nil)
@@ -61,7 +60,6 @@ func TestManyColumns(t *testing.T) {
 	require.ErrorContains(t, err, "precision: 300 columns with a diagonal of 301, 301 are needed")
 }
 
-// A column has levels if it has at most twenty values and five cells per value on average.
 func TestLevelsOf(t *testing.T) {
 	column := func(n, distinct int) (x []float64) {
 		for i := range n {

@@ -16,7 +16,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// predictive is the sampler of models that Posterior saves.
 const predictive = "predictive"
 
 var (
@@ -32,8 +31,8 @@ func refusesPredictive(f *Model) error {
 	return nil
 }
 
-// Saved returns a model of the posterior draws (posterior.Config.Keep) for later tables. Levels
-// without an observed cell are left out.
+// Saved returns a model of the posterior draws (posterior.Config.Keep); unobserved levels are left
+// out.
 func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 	s := &Saved{Kind: FromPosterior, Names: t.Names, Scale: r.scale, Posterior: r.Law.Parameters, Transform: make(transform.Columns, t.D), Outcome: &Outcome{Converged: r.Converged()}}
 	s.Outcome.Verdict = "the Markov chains have converged"
@@ -68,7 +67,7 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 	return s
 }
 
-// byParameters draws cells: draw k uses parameter draw k, modulo the number of parameter draws.
+// Draw k uses parameter draw k, modulo the number of parameter draws.
 func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b := block{rows: rows, x: make([]float64, len(rows)*c.Draws*z.D)}
@@ -97,14 +96,12 @@ func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// rowsByParameters draws rows, using each parameter draw in turn.
 func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
 	return &Rows{Values: values}, err
 }
 
-// scoreKept is Score for posterior draws: normalised log densities of the observed cells of all
-// rows, without derivatives.
+// scoreKept returns the normalised log densities of the observed cells, without derivatives.
 func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
@@ -144,8 +141,8 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	return &Scores{Sampler: ClosedForm, LogDensity: log}, err
 }
 
-// parametersOf returns the file's form of posterior draws: per draw the log weights, and per
-// component the mean and the upper triangle of the precision, row by row.
+// parametersOf returns per draw the log weights, and per component the mean and the upper triangle
+// of the precision, row by row.
 func parametersOf(p *posterior.Parameters) map[string]packed {
 	d, k := p.Width(), len(p.Draws[0].LogWeights)
 	weights := &graph.Param{Name: "log_weights", Rows: len(p.Draws), Cols: k}
@@ -162,7 +159,6 @@ func parametersOf(p *posterior.Parameters) map[string]packed {
 	return out
 }
 
-// posterior reads the result of parametersOf.
 func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 	p := &posterior.Parameters{Cuts: make([][]float64, len(s.Names)), Levels: make([]int, len(s.Names))}
 	if s.Scale.Mean == nil {
@@ -202,7 +198,6 @@ func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 	return p, p.Check()
 }
 
-// kinds sets the cuts and levels of p's columns from the file's transforms and levels.
 func (f *file) kinds(s *Saved, p *posterior.Parameters) error {
 	for j := range s.Names {
 		var function transform.Function

@@ -15,7 +15,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// kept returns a table's model after writing and reading.
 func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 2, Seed: 1, Keep: 8})
 	text, err := r.Saved(gaps).Encode(nil)
@@ -41,8 +40,7 @@ func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	return f
 }
 
-// A kept model completes new rows as well as the table's own draws, in the table's units, and its
-// density of a log-normal column with normal scores integrates to 1.
+// The density of a log-normal column with normal scores integrates to 1.
 func TestKept(t *testing.T) {
 	gaps, _ := mixed(t, 400)
 	f := kept(t, gaps)
@@ -79,15 +77,23 @@ func TestKept(t *testing.T) {
 	}
 	require.InDelta(t, 1, mass, 0.01)
 
-	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, `column "three": 4 lies outside the values of the model, -1 to 1`)
+	var drawn [][]float64
+	for _, three := range []float64{1, 4} {
+		row := table(gaps.Names, []float64{nan, nan, three})
+		r, err := fitted.Impute(t.Context(), f, row, fitted.ImputeConfig{Draws: 5})
+		require.NoError(t, err)
+		require.Equal(t, three, r.Values[2])
+		drawn = append(drawn, []float64{r.Values[0], r.Values[1]})
+		require.Len(t, f.Clamped(row), int(three)/4)
+	}
+	require.Equal(t, drawn[0], drawn[1], "4 counts as 1, the largest value of the fit")
+	require.Contains(t, f.Clamped(table(gaps.Names, []float64{x, 1e4, 4}))[0], "three: 1 observed cells outside the values of the model, -1 to 1")
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
 	require.ErrorContains(t, err, "use the sampler predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
 	require.ErrorContains(t, err, "use the sampler predictive")
 }
 
-// Probabilities of the levels sum to 1; drawn rows have the table's levels with its shares.
 func TestKeptLevels(t *testing.T) {
 	gaps, _ := coded(t, 300)
 	f := kept(t, gaps)

@@ -31,9 +31,8 @@ var (
 
 func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
-// byLatent draws the latent normals of each row by Gibbs sweeps, observed cells within the
-// thresholds of their category (docs/theory/ordinal.md#eq-latent-draws). There is one chain per
-// row; draws are latentSpacing sweeps apart.
+// byLatent makes Gibbs sweeps over a row's latent normals, within the thresholds of observed
+// categories (docs/theory/ordinal.md#eq-latent-draws).
 func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	m, ok := model.AsNormal(f.Model)
 	if !ok {
@@ -73,7 +72,6 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	}, nil
 }
 
-// sweep draws the centred latent numbers x of a row, each given the others.
 func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficients *mat.Dense, rng *source.Stream) {
 	for j := range x {
 		seen := z.Observed[row*z.D+j]
@@ -102,7 +100,7 @@ func between(cuts []float64, z float64) (low, high float64) {
 	return low, high
 }
 
-// mostFrequent returns the most frequent value, the least of several.
+// mostFrequent returns the mode, the least of several.
 func mostFrequent(draws []float64) (most float64) {
 	sorted, best := slices.Sorted(slices.Values(draws)), 0
 	for from := 0; from < len(sorted); {

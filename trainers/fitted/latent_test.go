@@ -18,8 +18,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// latentModel is a saved model of two ordinal columns with correlation 0.6, thresholds −0.5, 0.7
-// and 0.2.
+// Correlation 0.6, thresholds −0.5, 0.7 and 0.2.
 func latentModel(t *testing.T) *fitted.Model {
 	t.Helper()
 	const rho = 0.6
@@ -41,9 +40,8 @@ func latentModel(t *testing.T) *fitted.Model {
 	return f
 }
 
-// P(b = 1 | a = 2) and P(a = 1 | b = 0) are ratios of masses of rectangles. Of 4000 draws, 20
-// sweeps apart, standard errors are below 0.01; a share without thresholds is farther off than
-// four of them.
+// P(b = 1 | a = 2) and P(a = 1 | b = 0) are ratios of masses of rectangles; standard errors below
+// 0.01.
 func TestDrawsOfCategories(t *testing.T) {
 	f := latentModel(t)
 	table, err := data.NewTable([]string{"a", "b"}, []float64{2, 0, 0, 0, 1, 1, 5, 0}, []bool{true, false, false, true, true, true, true, true})

@@ -34,15 +34,10 @@ type MatchConfig struct {
 
 var errNoMatch = errors.New("cells are missing not at random, so observed values cannot replace them: leave out predictive-mean matching")
 
-// Match replaces the missing cells of completed rows by observed values of their columns:
-// predictive-mean matching (docs/theory/sampling.md#eq-matching). For each draw and each column j,
-// a row without x_j takes the value of a random one of the c.Donors rows that have x_j and whose
-// E[x_j | x_−j] is nearest to the row's own. Other cells are as completed at that time. Values
-// outside the model's domain are excluded; if none is left, the model's draw stays.
-//
-// Predictions use the estimated parameters without drawing them: type 0 of van Buuren, "Flexible
-// Imputation of Missing Data" (2nd edition 2018, section 3.4.2). Match returns the number of cells
-// that kept the model's draw.
+// Match replaces missing cells by observed values: predictive-mean matching
+// (docs/theory/sampling.md#eq-matching). For each draw a row without x_j takes the value of one of
+// the c.Donors rows inside the domain with the nearest E[x_j | x_−j]; if there is none, the draw
+// stays. It returns the number of cells that kept the draw.
 func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig) (int, error) {
 	setting.Default(&c.Donors, 5)
 	setting.Default(&c.Workers, 1)
@@ -115,7 +110,7 @@ type donor struct {
 	predicted float64
 }
 
-// matchColumn matches column j of draw k; z are the completed rows in the model's units.
+// z are the completed rows in the model's units.
 func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
 	var donors []donor
 	for i := range t.N {
@@ -157,7 +152,6 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	return kept, nil
 }
 
-// nearest returns up to k allowed donors nearest to a prediction.
 func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool) (rows []int) {
 	high := sort.Search(len(donors), func(a int) bool { return donors[a].predicted >= predicted })
 	low := high - 1
@@ -175,7 +169,7 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 	return rows
 }
 
-// predictor gives E[z_j | z_−j] for complete rows z (n, d), inside the domain.
+// predictor is E[z_j | z_−j] for complete rows z (n, d), inside the domain.
 type predictor func(z []float64, j int) ([]float64, error)
 
 func (f *Model) predictor(n int) (predictor, error) {
@@ -196,8 +190,8 @@ func (f *Model) predictor(n int) (predictor, error) {
 	return func(z []float64, j int) ([]float64, error) { return expectOnGrid(density, support, rows, d, z, j) }, err
 }
 
-// expectNormal returns μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, the mean of a normal with variance
-// 1/P_jj, restricted to the domain.
+// expectNormal returns μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted to the
+// domain.
 func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domain, z []float64, j int) ([]float64, error) {
 	d := len(mean)
 	own := precision.At(j, j)
@@ -223,7 +217,7 @@ func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domai
 	return expected, nil
 }
 
-// densityAt returns the density of the normal truncated to (alpha, beta); 0 at infinity.
+// densityAt is the density of the normal truncated to (alpha, beta); 0 at infinity.
 func densityAt(x, alpha, beta float64) float64 {
 	if math.IsInf(x, 0) {
 		return 0
@@ -250,8 +244,8 @@ const (
 	predictedPoints = 64
 )
 
-// expectOnGrid integrates a model's density by Gauss–Legendre quadrature over the column's range,
-// extended by half of it on both sides and clipped to the domain, predictedRows rows at a time.
+// expectOnGrid uses Gauss–Legendre quadrature over the column's range, extended by half on both
+// sides and clipped to the domain.
 func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
 	var column []float64
 	for i := j; i < len(z); i += d {

@@ -18,7 +18,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// hidden returns n draws of f with cells hidden completely at random, and the complete table.
 func hidden(t testing.TB, f *fitted.Model, n int, share float64) (gaps *data.Table, whole []float64) {
 	full, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Seed: 9})
 	require.NoError(t, err)
@@ -35,7 +34,6 @@ func hidden(t testing.TB, f *fitted.Model, n int, share float64) (gaps *data.Tab
 	return table(f.Names, rows...), full.Values
 }
 
-// matched returns matched draws of a table.
 func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitted.MatchConfig) *fitted.Imputed {
 	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: draws, Seed: 4})
 	require.NoError(t, err)
@@ -45,9 +43,7 @@ func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitte
 	return r
 }
 
-// Values are observed values of their column, for any number of workers. Cells missing together
-// keep their correlation: for a normal with two of three columns missing the second moments match
-// its covariance.
+// Cells missing together keep their correlation.
 func TestMatch(t *testing.T) {
 	f, normal := scaledNormal(t)
 	const n, draws = 1000, 6
@@ -85,8 +81,6 @@ func observedOf(t *data.Table, j int) (x []float64) {
 	return x
 }
 
-// Donors are the nearest by expectation: with one donor the value is from the row with the nearest
-// observed cell, if the expectation is linear in it.
 func TestMatchNearest(t *testing.T) {
 	f, _ := scaledNormal(t)
 	rows := [][]float64{{10, 10, 1}, {11, 10, 2}, {12, 10, 3}, {13, 10, 4}, {11.4, 10, nan}, {30, 10, nan}, {-5, 10, nan}}
@@ -106,8 +100,7 @@ func TestMatchNearest(t *testing.T) {
 	require.Equal(t, 60, seen[2]+seen[3])
 }
 
-// Expectations by quadrature choose the same rows as the normal's closed form, on R^d and with a
-// half-space.
+// Quadrature chooses the rows of the normal's closed form.
 func TestMatchByQuadrature(t *testing.T) {
 	half := domain.All(2)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1}, B: 0.5}}
@@ -140,7 +133,6 @@ func TestMatchByQuadrature(t *testing.T) {
 	}
 }
 
-// If no observed value lies in the domain, the draw stays and is counted.
 func TestMatchWithoutDonors(t *testing.T) {
 	f, _ := scaledNormal(t)
 	f.Domain = domain.All(3)

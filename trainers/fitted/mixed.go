@@ -16,14 +16,13 @@ var (
 	errLevelsMatch = errors.New("predictive-mean matching does not support models with levels: leave out MatchConfig.Donors, or impute the table itself")
 )
 
-// mixed returns the model if it has numbers and levels, else nil.
 func (f *Model) mixed() *model.Mixed {
 	m, _ := f.Model.(*model.Mixed)
 	return m
 }
 
 // Drawn returns the names of levels in drawn rows per column, nil for numbers. A model of numbers
-// draws numbers in place of levels, except for ordinal columns.
+// draws numbers, except for ordinal columns.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
 	if f.mixed() != nil || f.Posterior != nil {
@@ -38,8 +37,8 @@ func (f *Model) Drawn() [][]string {
 	return drawn
 }
 
-// byComponents draws a component given the observed cells, then the missing cells given the
-// component (docs/theory/models.md#eq-mixed-conditional).
+// byComponents draws a component given the observed cells, then the missing cells
+// (docs/theory/models.md#eq-mixed-conditional).
 func byComponents(f *Model, z *data.Table, draws int) completer {
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, given := block{rows: rows}, f.mixed().ByPattern()

@@ -7,8 +7,7 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Partial holds the finished blocks of an interrupted run. A resumed run gives the same result as
-// an uninterrupted run.
+// Partial holds the finished blocks of an interrupted run, which resumes with the same result.
 type Partial = checkedfile.Parts[SavedBlock]
 
 // SavedBlock holds the missing cells of a block, row by row and draw by draw, in the units of z.
@@ -25,8 +24,8 @@ func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](pa
 // ErrOtherImputation means that saved draws belong to another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or settings: use the same, or start again without resuming")
 
-// LoadPartial reads a file of Partial.Save. It fails with ErrOtherImputation for another run, and
-// with an error naming the file if it is damaged or exceeds the memory limit (MISSINGSCORE_MEMORY).
+// LoadPartial fails with ErrOtherImputation for another run, and with an error naming the file if
+// it is damaged or exceeds the memory limit.
 func LoadPartial(path, of string) (*Partial, error) {
 	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }
@@ -37,8 +36,7 @@ func savedBlock(b block, d int) SavedBlock {
 	return s
 }
 
-// block converts s back; chained requires R-hats. It fails with ErrOtherImputation if s has other
-// rows or settings.
+// It fails with ErrOtherImputation if s has other rows or settings; chained requires R-hats.
 func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b block, err error) {
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}
 	for _, of := range [][]float64{s.RHat, s.Size} {

@@ -11,8 +11,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// A run that is interrupted repeatedly and resumed with another number of workers gives the draws
-// of an uninterrupted run.
 func TestCutAndResumed(t *testing.T) {
 	f, _ := scaledNormal(t)
 	gaps, _ := hidden(t, f, 200, 0.5)

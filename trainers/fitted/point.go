@@ -20,8 +20,7 @@ type Points struct {
 	Sampler string    // of the draws they are means of, "closed form" where there are none
 	Draws   int       // per row, 0 for the closed form
 	Values  []float64 // (n, d), observed cells as they are
-	// Error (n, d) is the Monte Carlo standard error of each missing cell in the table's units; 0
-	// elsewhere and for the closed form.
+	// Monte Carlo standard error (n, d) of each missing cell; 0 elsewhere and for the closed form.
 	Error  []float64
 	Mixing *Mixing // of mcmc, else nil
 }
@@ -29,13 +28,13 @@ type Points struct {
 // PointDraws is the default number of draws of Point.
 const PointDraws = 400
 
-// ClosedForm is the Sampler of Points and Scores computed without draws.
+// ClosedForm is the Sampler of Points and Scores without draws.
 const ClosedForm = "closed form"
 
-// Point returns the conditional means E[x_mis | x_obs] in the table's units
-// (docs/theory/gaussian.md#eq-gaussian-conditional). For a normal model on R^d with c.Sampler exact or
-// unset it is μ_m − P_mm⁻¹P_mo(x_o − μ_o). Otherwise it is the mean of c.Draws draws (default
-// PointDraws); for categories the most frequent draw. It fails as Impute does.
+// Point returns E[x_mis | x_obs] in the table's units
+// (docs/theory/gaussian.md#eq-gaussian-conditional): in closed form for a normal model on R^d with
+// c.Sampler exact or unset, else the mean of c.Draws draws (default PointDraws), for categories the
+// mode. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
 	c, err := c.For(f)
@@ -82,7 +81,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	return r, err
 }
 
-// normalMeans returns the model if conditional means have a closed form.
+// normalMeans returns ok only if conditional means have a closed form.
 func (f *Model) normalMeans() (model.Normal, bool) {
 	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
 		return nil, false

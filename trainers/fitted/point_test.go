@@ -9,8 +9,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Expectations of a normal's missing cells agree with the conditional normal by gonum: to rounding
-// in closed form, within the error as means of draws.
+// By gonum: to rounding in closed form, within the error as means of draws.
 func TestPointNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
@@ -40,7 +39,6 @@ func TestPointNormal(t *testing.T) {
 	}
 }
 
-// For a neural energy the expectation is the mean by quadrature, within its standard error.
 func TestPointByDraws(t *testing.T) {
 	f := bumpy(t)
 	for _, row := range [][]float64{{3, 5, nan}, {nan, 6, nan}} {

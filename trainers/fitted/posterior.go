@@ -25,7 +25,6 @@ type PosteriorImputed struct {
 	scale     data.Scale        // of transformed columns
 }
 
-// Converged reports that the chains have converged.
 func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 
 // PosteriorConfig configures Posterior. Zero values select the defaults.
@@ -39,15 +38,13 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Donors     int // donor rows of predictive-mean matching; 0: draws from the model
 //	Workers    int // threads; results do not depend on them
 //	Observe    func(done, total int) // called after each chain; may be nil
-//	Partial    *Partial // saved chains to continue, may be nil
+//	Partial, Save        // chains' states to continue from, and a callback after each part; may be nil
 //	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
-// Posterior draws the missing cells of a table, in its units, jointly with the parameters of a
-// normal mixture (package posterior). The mixture describes transformed columns: functions, or
-// NaturalFunctions where nil. Columns of levels (data.Coded) always use their levels. With
-// c.Donors, draws of continuous columns are observed values. It fails if a column has fewer than
-// two distinct observed values, or a cell lies outside its transform.
+// Posterior draws a table's missing cells, in its units, with the parameters of a normal mixture
+// (package posterior) of transformed columns: functions, or NaturalFunctions where nil. It fails if
+// a column has fewer than two distinct observed values, or a cell lies outside its transform.
 func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, c posterior.Config) (*PosteriorImputed, error) {
 	if functions == nil {
 		functions = NaturalFunctions(t, nil)
@@ -90,9 +87,8 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	return r, f.checkDraws(r.Values)
 }
 
-// Point returns the mean of the draws of each missing cell; for levels the most frequent level, the
-// first of several. Errors are the standard deviation of the draws divided by the root of their
-// number.
+// Point returns the mean of each missing cell's draws, for levels the mode; errors are the draws'
+// standard deviation over √n.
 func (r *PosteriorImputed) Point(t *data.Table) *Points {
 	p := &Points{Sampler: r.Sampler, Draws: r.Draws, Values: make([]float64, len(t.Values)), Error: make([]float64, len(t.Values))}
 	x := make([]float64, r.Draws)
@@ -118,8 +114,7 @@ func (r *PosteriorImputed) Point(t *data.Table) *Points {
 	return p
 }
 
-// snap replaces values of continuous columns by the nearest observed value, to undo rounding of the
-// transform.
+// The nearest observed value undoes rounding of the transform.
 func snap(t *data.Table, values []float64) {
 	for j := range t.D {
 		seen := slices.Sorted(slices.Values(t.Column(j)))
@@ -133,8 +128,8 @@ func snap(t *data.Table, values []float64) {
 	}
 }
 
-// fill returns the table's rows, each with every draw of its missing cells in turn. gaps has, per
-// draw, the transformed missing cells of the whole table by row.
+// fill returns the table's rows, each with every draw of its missing cells; gaps has, per draw, the
+// transformed missing cells by row.
 func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
 	z, next := make([]float64, t.D), 0
 	for i := range t.N {
@@ -160,10 +155,10 @@ func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
 	return values
 }
 
-// NaturalFunctions returns the given functions and fills nil ones: levels for columns with few
-// values; normal scores if the observed cells are clearly not normal (skewness beyond 0.5 or excess
-// kurtosis above 2, and beyond three of the standard errors √(6/n) and √(24/n)); else none. Normal
-// scores extrapolate by at most half of the observed range.
+// NaturalFunctions fills nil functions: levels for columns with few values; normal scores if the
+// skewness is beyond 0.5 and three standard errors √(6/n), or the excess kurtosis above 2 and three
+// standard errors √(24/n); else none. Normal scores extrapolate by at most half of the observed
+// range.
 func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns {
 	functions := make(transform.Columns, t.D)
 	z, _ := data.Standardise(t) // avoids overflow of powers
@@ -195,12 +190,10 @@ const (
 	sharedValue = 5 // minimum mean number of cells per level
 )
 
-// levels is the function of a numeric column with few values: transform.Ordinal without bounds on
-// its values, for draws from a table alone.
+// levels is transform.Ordinal without bounds, for draws from a table alone.
 type levels struct{ *transform.Ordinal }
 
-// levelsOf returns nil for a column with many values: more than 20, or more than one per five
-// cells.
+// levelsOf is nil for more than 20 values, or more than one per five cells.
 func levelsOf(x []float64) *levels {
 	distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
 	if distinct > mostLevels || len(x) < sharedValue*distinct {
@@ -211,17 +204,32 @@ func levelsOf(x []float64) *levels {
 
 func (l *levels) Kind() string { return "levels" }
 
-// Check accepts any number: one between two values counts as the nearer one.
-func (l *levels) Check(x float64) error {
-	known := l.Values()
-	if low, high := known[0], known[len(known)-1]; x < low || x > high {
-		return fmt.Errorf("lies outside the values of the model, %s to %s", data.FormatNumber(low), data.FormatNumber(high))
+// Check accepts any number: it counts as the nearest value.
+func (l *levels) Check(float64) error { return nil }
+
+// Clamped reports, per numeric column of few values, the observed cells outside the values of a
+// kept model.
+func (f *Model) Clamped(t *data.Table) (notes []string) {
+	for j, function := range f.Transform {
+		l, few := function.(*levels)
+		if !few {
+			continue
+		}
+		known, outside := l.Values(), 0
+		low, high := known[0], known[len(known)-1]
+		for _, x := range t.Column(j) {
+			if x < low || x > high {
+				outside++
+			}
+		}
+		if outside > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d observed cells outside the values of the model, %s to %s; each counts as the nearest of these", t.Names[j], outside, data.FormatNumber(low), data.FormatNumber(high)))
+		}
 	}
-	return nil
+	return notes
 }
 
-// codedFunction returns the function of a column of levels: nominal for three or more observed
-// levels without an order.
+// codedFunction returns a nominal function for three or more observed levels without an order.
 func codedFunction(t *data.Table, j int) transform.Function {
 	x := t.Column(j)
 	if seen := slices.Compact(slices.Sorted(slices.Values(x))); data.KindOf(t, j) == data.Nominal && len(seen) > 2 {
@@ -230,7 +238,7 @@ func codedFunction(t *data.Table, j int) transform.Function {
 	return &levels{transform.NewOrdinal(x, nil)}
 }
 
-// nominal maps the codes of the observed levels, increasing, to 0, 1, ….
+// nominal maps observed levels, increasing, to 0, 1, ….
 type nominal []float64
 
 func (nominal) Kind() string { return "levels" }
@@ -244,7 +252,6 @@ func (l nominal) Forward(x float64) float64 {
 
 func (l nominal) Inverse(y float64) float64 { return l[int(y)] }
 
-// Slope returns zeros: levels have no derivative.
 func (nominal) Slope(float64) (log, curvature float64) { return 0, 0 }
 
 func (l nominal) Bounds(_, _ float64) (low, high float64) { return l[0], l[len(l)-1] }

@@ -17,8 +17,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// mixed is a table with a normal column, a log-normal column and a column of three values that
-// depend on the first; a third of the cells of the last two is missing.
+// A normal, a log-normal and a three-valued column; a third of the last two is missing.
 func mixed(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	rng := stream.New(11)
 	rows := make([][]float64, n)
@@ -43,8 +42,7 @@ func fromPosterior(t testing.TB, gaps *data.Table, functions transform.Columns, 
 	return r
 }
 
-// Draws of the log-normal and the three-valued column are close to the hidden cells: logs within
-// the noise's deviation 0.3, values mostly right. Observed cells stay.
+// Logs within the noise's deviation 0.3, values mostly right.
 func TestPosterior(t *testing.T) {
 	gaps, whole := mixed(t, 400)
 	const draws = 10
@@ -78,9 +76,8 @@ func TestPosterior(t *testing.T) {
 	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
 }
 
-// Boys of 0 to 21 years with a volume measured in steps, mostly above 8 years: constant at 1 or 2
-// until puberty, then rising. No row under 6 years has it; draws for these rows stay near the
-// values of the youngest measured boys.
+// A volume measured mostly above 8 years, constant until puberty: draws for younger rows stay near
+// the youngest measured.
 func TestPosteriorBeyondTheObserved(t *testing.T) {
 	slowtest.Skip(t, "3 s")
 	rng := stream.New(12)
@@ -113,8 +110,8 @@ func TestPosteriorBeyondTheObserved(t *testing.T) {
 	require.Positive(t, mean)
 }
 
-// coded is a table of a number, a yes/no column, an ordered and a nominal column of four levels,
-// one of them unobserved; all depend on one normal, and a quarter of the cells is missing.
+// A number, a yes/no column, an ordered and a nominal column of four levels, one unobserved, all
+// from one normal.
 func coded(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	rng := stream.New(21)
 	rows := make([][]float64, n)
@@ -135,9 +132,6 @@ func coded(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	return gaps, whole
 }
 
-// Columns of levels get observed levels, more often the right one than the most frequent; rounding
-// keeps them, and the summary has their shares. Point has the mode of levels and the mean of
-// numbers. With donors numbers are observed values, to the bit.
 func TestPosteriorOfLevels(t *testing.T) {
 	const n, draws = 300, 20
 	gaps, whole := coded(t, n)

@@ -24,9 +24,8 @@ const (
 	leastSize     = 100
 )
 
-// byChains draws rows by Monte Carlo; draw k of a row comes from its chain k mod 4. Rows whose
-// chains have not converged continue, doubling in length, up to chainAttempts times. A number of
-// iterations set by the caller is kept.
+// Draw k of a row comes from its chain k mod 4. Chains that have not converged continue, doubling
+// in length, unless the caller set the iterations.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)
@@ -68,7 +67,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// meet replaces b.x, the chains' starts, by draws; o configures the first attempt.
+// b.x are the chains' starts; o configures the first attempt.
 func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
 	n, d, x := len(b.rows), density.Dim(), b.x
 	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)

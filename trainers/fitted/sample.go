@@ -46,13 +46,12 @@ type Rows struct {
 	Sampler string
 	Values  []float64    // (n, d) in the units of the table
 	Chains  *mcmc.Result // of hmc, else nil
-	// Start is the effective sample size of the weighted draws from which the chains of an energy
-	// started, divided by the number of chains; 0 for other models.
+	// Effective sample size of the weighted draws from which chains of an energy started, per chain; 0
+	// for other models.
 	Start float64
 }
 
-// Converged reports that no R-hat is above MaxRHat, or that the chains started as draws from the
-// model and need not move between modes.
+// Converged reports that no R-hat is above MaxRHat, or the chains started as draws from the model.
 func (r *Rows) Converged() bool {
 	return r.Chains == nil || r.Start >= leastStart || r.Chains.WorstRHat() <= MaxRHat
 }
@@ -72,12 +71,11 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	return r, f.checkDraws(r.Values)
 }
 
-// draw draws rows z; For has checked the sampler's name.
 func (c SampleConfig) draw(ctx context.Context, f *Model) (*Rows, error) {
 	return rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c)
 }
 
-// For returns c with defaults for a model. It fails if the model does not support c.Sampler.
+// For returns c with defaults; it fails if the model does not support c.Sampler.
 func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.N, 1000)
@@ -187,19 +185,18 @@ func refusesLevels(f *Model) error {
 	return nil
 }
 
-// mostChains is the largest number of parallel chains; beyond it each chain gives several rows.
+// mostChains is the number of parallel chains; beyond it each chain gives several rows.
 const mostChains = 1000
 
-// Chains start at importance-resampled draws of a tilted energy's proposal, else at starts. Until
-// they converge they continue, doubling in length.
+// Chains start at resampled draws of a tilted energy's proposal, else at starts, and continue until
+// they converge.
 const (
 	rowTries      = 4
 	proposedRatio = 10 // proposal draws per chain
 	leastStart    = 0.5
 )
 
-// byRowChains draws rows from the last states of chains, of each at equal distances, in up to tries
-// attempts.
+// byRowChains returns rows at equal distances along the chains.
 func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries int) (*Rows, error) {
 	q, support, rng := f.density(), f.support(), stream.New(c.Seed, stream.Sample)
 	o, r := c.Chains, &Rows{}
@@ -243,7 +240,7 @@ const CheckedRows = 2000
 // ErrUnchecked means that the model's rows cannot be compared with a table.
 var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
 
-// CheckDraws draws the rows for a Check as Sample does, but in the units after Transform.
+// CheckDraws draws the rows of a Check as Sample does, but in the units after Transform.
 func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	if f.Noise != nil && f.Noise.Single() {
 		return nil, ErrUnchecked
@@ -271,8 +268,8 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	return r, nil
 }
 
-// proposed draws n rows of a mixture by sampling-importance resampling with weights q/m, and
-// returns their effective sample size.
+// proposed draws by sampling-importance resampling with weights q/m; returns the effective sample
+// size.
 func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
 	pool, err := m.SampleRows(proposedRatio*n, nil, rng)
 	if err != nil {
@@ -309,10 +306,9 @@ func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mix
 	return x, size, nil
 }
 
-// noiseRows is the block size along noise levels.
 const noiseRows = 500
 
-// alongNoise draws along noise levels in blocks, each with its own random stream.
+// Each block has its own random stream.
 func alongNoise(by func(*diffusion.Sampler, context.Context, int, *rand.Rand) ([]float64, error)) func(context.Context, *Model, SampleConfig) (*Rows, error) {
 	return func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		s, err := diffusion.New(f.noiseConditional(), *f.Noise, min(c.N, noiseRows))
@@ -331,8 +327,8 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, int, *rand.Rand) ([
 	}
 }
 
-// Sample draws n complete rows: exactly if independent draws exist; otherwise the last states of n
-// HMC chains, with diagnostics (else nil).
+// Sample draws n complete rows: independent if possible, else the last states of n HMC chains with
+// diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if s.Posterior != nil {
 		return nil, nil, errPredictive
@@ -360,8 +356,7 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 	return t, r, err
 }
 
-// starts returns points inside a domain: normal draws, shrunk towards an interior point until they
-// lie inside.
+// starts returns normal draws, shrunk towards an interior point.
 func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	x := make([]float64, n*d)
 	for i := range x {

@@ -16,7 +16,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Mean and covariance of a normal by every method that allows it, in the table's units.
 func TestSampleNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	var sigma mat.SymDense
@@ -43,7 +42,7 @@ func TestSampleNormal(t *testing.T) {
 	}
 }
 
-// Along levels of noise: z ~ N(1/2, 1/4), x = 5 + 3z.
+// z ~ N(1/2, 1/4), x = 5 + 3z.
 func TestSampleAlongNoise(t *testing.T) {
 	const n = 700
 	for _, c := range []struct {

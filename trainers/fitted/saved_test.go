@@ -101,21 +101,19 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 }
 
-// sharing is a model with two parameters of the same name.
 type sharing struct{ model.Model }
 
 func (sharing) Params() []*graph.Param {
 	return []*graph.Param{graph.NewParam("w", 1, 2), graph.NewParam("w", 1, 2)}
 }
 
-// Two parameters of the same name are not written.
 func TestParametersOfOneName(t *testing.T) {
 	m := &fitted.Saved{Kind: "sharing", Model: sharing{model.NewGaussian(2, model.CholeskyFactor)}, Names: []string{"a", "b"}}
 	_, err := m.Encode(nil)
 	require.EqualError(t, err, `model sharing: two parameters are named "w": names must differ`)
 }
 
-// Draws of a saved model keep its names, lie in its domain and have E x² by quadrature.
+// E x² by quadrature.
 func TestSavedModelsSample(t *testing.T) {
 	const n = 3000
 	s := domain.All(2)
@@ -148,7 +146,6 @@ func TestSavedModelsSample(t *testing.T) {
 	require.ErrorContains(t, err, "no interior")
 }
 
-// A model with draws beyond float64 is refused when it is used.
 func TestDrawsAreFinite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],

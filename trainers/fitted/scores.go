@@ -13,28 +13,23 @@ import (
 	"missingscore/internal/setting"
 )
 
-// Scores are the log densities and scores of a table's rows. All slices are in the table's units,
-// NaN where undefined.
+// Scores of a table's rows, in its units, NaN where undefined.
 type Scores struct {
 	Sampler string // sampler of the missing cells
-	// LogDensity (n) is log q(x) up to a constant, for rows without missing cells. With
-	// Model.Posterior it is the normalised log density of the observed cells of every row, and the
-	// fields below are unset.
+	// log q(x) (n) up to a constant, for complete rows; with Model.Posterior normalised, of the
+	// observed cells of every row, and the fields below are unset.
 	LogDensity []float64
-	// Score (n, d) is ∂/∂x_j log q of the observed cells: s(x) for complete rows, otherwise the
-	// marginal score E[s_j(x) | x_obs] over draws of the missing cells
-	// (docs/theory/marginal.md#eq-marginal-score). On a half-space it is tangential to the
-	// boundary.
+	// ∂/∂x_j log q (n, d) of the observed cells: s(x), or the marginal score E[s_j(x) | x_obs]
+	// (docs/theory/marginal.md#eq-marginal-score); on a half-space tangential to the boundary.
 	Score []float64
-	// Error (n, d) is the Monte Carlo standard error of a marginal score, the standard deviation
-	// over √Size. It excludes the error of an approximate imputer.
+	// Monte Carlo standard error (n, d) of a marginal score, without the error of an approximate
+	// imputer.
 	Error  []float64
 	Size   []float64 // (n): effective sample size, 0 for rows without missing cells
 	Mixing *Mixing   // of chains, else nil
 }
 
-// Score returns the scores of a table's rows. It draws missing cells as Impute does; c.Draws
-// defaults to 100 and must be at least 2.
+// Score draws missing cells as Impute does; c.Draws defaults to 100 and must be at least 2.
 func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if f.ordinal() {
 		return nil, errLatentScore
@@ -178,8 +173,7 @@ func (f *Model) marginal(r *Scores, b block, draws int) error {
 	return nil
 }
 
-// tangential sets t_jᵀs for each score s of draws (draws, d), where t_j = e_j − Σ_h a_hj v_h is
-// tangent to the half-spaces of the support; t_j = e_j without half-spaces.
+// tangential sets t_jᵀs for each score s of draws (draws, d), t_j = e_j − Σ_h a_hj v_h.
 func tangential(values, score []float64, j int, support *domain.Domain, tangents [][]float64) {
 	d := len(score) / len(values)
 	for k := range values {

@@ -23,8 +23,7 @@ const (
 	tiltTurns   = 500  // EM iterations, at most
 )
 
-// weighted computes log ω = log q(x) − log m(x) for points of a mixture m and a density q on a
-// domain, −Inf outside, in the units after Transform.
+// weighted is log ω = log q(x) − log m(x), −Inf outside the domain, in the units after Transform.
 type weighted struct {
 	density *model.Evaluator
 	domain  *domain.Domain
@@ -32,7 +31,7 @@ type weighted struct {
 	d, size int
 }
 
-// proposedRows is the number of rows per evaluation.
+// proposedRows are the rows per evaluation.
 const proposedRows = 500
 
 func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, error) {
@@ -40,7 +39,7 @@ func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, er
 	return &weighted{density, s, m.Given(slices.Repeat([]bool{true}, q.Dim())), q.Dim(), proposedRows}, err
 }
 
-// at returns log ω (n) of points (n, d), and the components' shares of m there (n, K).
+// at returns log ω (n), and the components' shares of m (n, K).
 func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, err error) {
 	block, joint := make([]float64, w.size*w.d), make([]float64, w.given.Components())
 	for part := range slices.Chunk(x, len(block)) {
@@ -66,10 +65,9 @@ func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, e
 	return log, parts, nil
 }
 
-// truncation returns a function that replaces log ω by ω, truncated at √n times its local mean,
-// which bounds the variance of averages (Ionides 2008, "Truncated importance sampling"). pool has
-// log ω of n draws of a mixture with weights w. The local mean at x is 1/Σ_k r_k/c_k, where c_k is
-// the mean in component k and r_k its share of the mixture at x.
+// truncation truncates ω at √n times its local mean, which bounds the variance of averages (Ionides
+// 2008, "Truncated importance sampling"): 1/Σ_k r_k/c_k, c_k the mean in component k and r_k its
+// share at x.
 func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []float64), err error) {
 	k, n := len(w), len(pool)
 	means, terms, around := make([]float64, k), make([]float64, n), make([]float64, k)
@@ -96,8 +94,7 @@ func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []floa
 // mostApart is the largest accepted difference of the components' log means of ω.
 const mostApart = 500
 
-// CompleteBy returns the rows (n, d) of a table with missing cells drawn from a mixture of numbers
-// and levels given the observed ones, valid under MAR.
+// CompleteBy returns the rows (n, d) with missing cells drawn from a mixture, valid under MAR.
 func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
 	done, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
 	for i := range t.N {
@@ -106,9 +103,9 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
 	return done
 }
 
-// Complete completes a table by a normal mixture fitted to it; draws have weights q/m if the model
-// has a density q. An energy with one noise level is tilted first (docs/theory/models.md#eq-tilt).
-// The table is in the units of Saved.InUnits.
+// Complete completes a table, in the units of Saved.InUnits, by a fitted mixture; draws have
+// weights q/m if the model has a density. An energy with one noise level is tilted first
+// (docs/theory/models.md#eq-tilt).
 func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) ([]float64, error) {
 	done, rng, d := slices.Clone(t.Values), stream.New(seed, stream.Sample, 3), t.D
 	if e, ok := s.Model.(nets.Tilted); ok {
@@ -167,8 +164,8 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	return done, nil
 }
 
-// tiltBy tilts an energy by m with weights from draws x and pool with weights omega and pooled, and multiplies omega by
-// the tilt's factor. parts and pooledParts are overwritten by shares of components.
+// tiltBy tilts an energy by m and multiplies omega by the tilt's factor; parts and pooledParts are
+// overwritten by shares.
 func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []int, pool, pooled, pooledParts []float64) {
 	d := m.Dim()
 	sharp := *m
@@ -194,13 +191,10 @@ func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []in
 	}
 }
 
-// tiltOf returns the weights a of the mixture whose density times ω maximises the likelihood of the
-// observed cells. That density is a mixture of f_k = ω N_k/c_k, c_k = E_{N_k} ω, with shares b_k ∝
-// a_k c_k. EM finds b from b_k f_k(x_obs), where for row i
-//
-//	f_k(x_obs) ∝ mean over its draws of ω r_k/(w_k c_k)
-//
-// and r_k is component k's share of m, of an energy with covariances divided by nets.Sharpness.
+// tiltOf returns the mixture weights a whose density times ω maximises the likelihood of the
+// observed cells: a mixture of f_k = ω N_k/c_k, c_k = E_{N_k} ω, with shares b_k ∝ a_k c_k. EM
+// finds b, with f_k(x_obs) ∝ the mean over a row's draws of ω r_k/(w_k c_k), r_k the share of
+// component k with covariances divided by nets.Sharpness.
 func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float64) (a []float64) {
 	n, k := len(first)-1, len(w)
 	c := make([]float64, k)
@@ -240,7 +234,7 @@ func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float6
 	return a
 }
 
-// pickOne draws an index with probabilities proportional to p, uniformly if all are 0.
+// pickOne is uniform if all are 0.
 func pickOne(p []float64, rng *rand.Rand) int {
 	u := rng.Float64() * floats.Sum(p)
 	for k, v := range p {

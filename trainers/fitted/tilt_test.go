@@ -14,8 +14,7 @@ import (
 	"missingscore/nets"
 )
 
-// A density with the right components and wrong weights gets the table's weights, also with missing
-// cells: a is the right weights divided by the wrong ones, times w.
+// a is the right weights divided by the wrong ones, times w.
 func TestTiltOfKnownShares(t *testing.T) {
 	of := simulate.Mixture{Weights: []float64{0.35, 0.65}, Means: [][]float64{{0, 0}, {5, 3}}, Deviations: [][]float64{{1, 0.5}, {0.7, 1}}}
 	rng := stream.New(1)
@@ -57,7 +56,6 @@ func TestTiltOfKnownShares(t *testing.T) {
 	require.InDelta(t, 0.35, b[0], 0.03)
 }
 
-// A second tilt replaces the first: it is of the energy without one.
 func TestTiltAgain(t *testing.T) {
 	e, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{8}}, stream.New(1))
 	require.NoError(t, err)

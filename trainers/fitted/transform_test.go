@@ -19,8 +19,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// logNormal is a Gaussian of (log a, b, √c), after a file, with its covariance; the root is at
-// least 0.
+// A Gaussian of (log a, b, √c), after a file, with its covariance.
 func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	t.Helper()
 	names := []string{"a", "b", "c"}
@@ -52,8 +51,7 @@ func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	return ready, cov, mean
 }
 
-// Log density and score are in the table's units: compared with gonum's normal density times the
-// log-normal factors, and with its differences.
+// gonum's normal density times the log-normal factors.
 func TestTransformedScores(t *testing.T) {
 	f, cov, mean := logNormal(t)
 	normal, ok := distmv.NewNormal(mean, cov, nil)
@@ -77,8 +75,7 @@ func TestTransformedScores(t *testing.T) {
 	}
 }
 
-// Imputed cells are in the table's units: the log of a given b is normal with the regression's
-// mean and variance; observed cells stay as they are. So are sampled rows.
+// The log of a given b is normal with the regression's mean and variance.
 func TestTransformedDraws(t *testing.T) {
 	f, cov, mean := logNormal(t)
 	const n = 20000
@@ -109,8 +106,6 @@ func TestTransformedDraws(t *testing.T) {
 	require.InDelta(t, cov.At(0, 0), stat.Variance(logs, nil), 4.5*cov.At(0, 0)*math.Sqrt(2./n))
 }
 
-// A cell outside the logarithm's range is refused with its position; so is a cell outside the
-// domain, in its units.
 func TestTransformedCellsRefused(t *testing.T) {
 	f, _, _ := logNormal(t)
 	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{-3, 0, 1}, Observed: []bool{true, false, true}, Lines: []int{7}}

@@ -7,8 +7,7 @@ import (
 	"math"
 )
 
-// Uncertainty holds standard errors and intervals of a fit's parameters
-// (docs/theory/inference.md#parameters), in files and --json.
+// Uncertainty holds a fit's standard errors and intervals (docs/theory/inference.md#parameters).
 type Uncertainty struct {
 	Kind       string      `json:"kind"`     // kind of standard errors: robust
 	Level      float64     `json:"level"`    // of the intervals
@@ -17,7 +16,7 @@ type Uncertainty struct {
 	Covariance [][]float64 `json:"covariance,omitempty"` // of the estimates, in their order; nil if there are many
 }
 
-// Parameter is a parameter with its standard error and interval in the table's units. Unknown
+// Parameter is a parameter with its standard error and interval in the table's units; unknown
 // values are NaN, null in JSON.
 type Parameter struct {
 	Name                    string // for example precision[Ozone, Wind]

@@ -1,7 +1,6 @@
-// Package invariance tests what must not change an estimate: units and origin of the columns, the
-// order of rows and columns, a table given twice, the number of workers, a cut, the precision of the
-// graphs. Its cases are combinations of the registries (model.Models, losses.Objectives,
-// estimator.All), so that a new member is tested without a test of its own.
+// Package invariance tests that units, origin and order of columns, order of rows, a table given
+// twice, workers, interruptions and precision do not change an estimate, for combinations of the
+// registries (model.Models, losses.Objectives, estimator.All).
 package invariance
 
 import (
@@ -29,7 +28,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Case is a combination of members of the registries.
 type Case struct {
 	Model     string // of model.Models
 	Objective string // of losses.Objectives
@@ -39,7 +37,6 @@ type Case struct {
 	Wide      bool   // of wideColumns columns
 }
 
-// Name is the case in words.
 func (c Case) Name() string {
 	name := c.Model + ", " + c.Objective + ", " + c.Method
 	if c.Bounded {
@@ -54,8 +51,7 @@ func (c Case) Name() string {
 	return name
 }
 
-// A small table suffices: what is compared is exact, or rounding. Only what is divided among
-// workers, and what a matrix library does in blocks, needs a wide one.
+// Only work divided among workers or by blocks of a matrix library needs a wide table.
 const (
 	rows    = 30
 	columns = 3
@@ -66,7 +62,7 @@ const (
 	fewest, most = 6, 1000 // iterations of a fit without noise
 )
 
-// must is v; an error is a panic, which examine reports.
+// A panic, which examine reports.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -74,8 +70,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Cases cover every pair of a model, an objective, a method and a kind of fit (network, bounded)
-// that goes together; with MISSINGSCORE_SLOW=1 they are all combinations.
+// Every valid pair of model, objective, method and kind of fit; with MISSINGSCORE_SLOW=1 all
+// combinations.
 func Cases() []Case {
 	all := slices.DeleteFunc(combinations(), Case.refused)
 	if slowtest.Set() {
@@ -96,8 +92,7 @@ func Cases() []Case {
 	return cases
 }
 
-// Wide are fits and networks of a table of many columns, by methods that multiply and factor
-// its matrices.
+// Methods that multiply and factor matrices of many columns.
 func Wide() []Case {
 	var all []Case
 	for _, method := range []string{"em-exact", "exact", "pairwise", "full"} {
@@ -109,8 +104,6 @@ func Wide() []Case {
 	return slices.DeleteFunc(all, Case.refused)
 }
 
-// combinations are all there are: fits of every model, objective and method, and networks by
-// every method, without bounds and with them.
 func combinations() (all []Case) {
 	for _, kind := range slices.Sorted(maps.Keys(model.Models)) {
 		for _, objective := range slices.Sorted(maps.Keys(losses.Objectives)) {
@@ -132,8 +125,7 @@ func (c Case) bounded() Case {
 	return c
 }
 
-// refused says whether the parts do not go together: the error names the part that is for other ones. A
-// combination in whose place another one's parts are taken is not a case of its own.
+// The error names the part that does not fit; a replaced combination is not a case of its own.
 func (c Case) refused() bool {
 	if c.Bounded && c.ordinal() { // categories are intervals of a latent number without bounds
 		return true
@@ -151,18 +143,23 @@ func (c Case) refused() bool {
 
 func (c Case) estimator() estimator.Estimator { return must(estimator.ByName(c.Method)) }
 
-// ordinal says that the method is for ordered categories only.
 func (c Case) ordinal() bool { return c.estimator().NeedsOrdinal() }
 
-// spec is a fit, of few steps, over all rows at once.
+// Few steps over all rows at once.
 func (c Case) spec() trainers.Spec {
 	s := trainers.Spec{
 		Model:     trainers.ModelSpec{Kind: c.Model},
 		Objective: trainers.ObjectiveSpec{Kind: c.Objective, Options: c.noise()},
-		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Draws: 3, ImputerSteps: 1, WarmUp: new(1), Seed: seed},
+		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Seed: seed},
 		Descent:   descent.Config{Optimiser: "lbfgs", Iterations: fewest},
 	}
 	e := c.estimator()
+	if e.Draws() {
+		s.Steps.Draws = 3
+	}
+	if e.Trains() {
+		s.Steps.ImputerSteps, s.Steps.WarmUp = 1, new(1)
+	}
 	if !e.Minimises() {
 		s.Descent.Optimiser = "em"
 	}
@@ -187,12 +184,11 @@ func (c Case) spec() trainers.Spec {
 	return s
 }
 
-// objectiveSetting is what the case's objective is made for.
 func (c Case) objectiveSetting() losses.ObjectiveSetting {
 	return losses.ObjectiveSetting{Dim: columns, Options: c.noise(), Domain: c.support()}
 }
 
-// noise is one level, for models that do not learn many.
+// One level, for models that do not learn many.
 func (c Case) noise() json.RawMessage {
 	if _, learns := c.started().(nets.LevelLearner); c.Objective == "denoising" && !learns {
 		return json.RawMessage(`{"noise":{"kind":"fixed"}}`)
@@ -200,7 +196,6 @@ func (c Case) noise() json.RawMessage {
 	return nil
 }
 
-// size is that of the case's table.
 func (c Case) size() (n, d int) {
 	if c.Wide {
 		return wideRows, wideColumns
@@ -208,13 +203,12 @@ func (c Case) size() (n, d int) {
 	return rows, columns
 }
 
-// same leaves the case's table as it is.
 func (c Case) same() rewriting {
 	n, d := c.size()
 	return same(n, d)
 }
 
-// support is where the columns are: nil for all of R^d.
+// nil for R^d.
 func (c Case) support() *domain.Domain {
 	if !c.Bounded {
 		return nil
@@ -224,7 +218,7 @@ func (c Case) support() *domain.Domain {
 	return s
 }
 
-// table has gaps unless the method is for complete rows, and categories if it is for these.
+// Gaps unless the method is for complete rows, and categories if it is for these.
 func (c Case) table() *data.Table {
 	t := c.points()
 	if !c.estimator().NeedsCompleteRows() {
@@ -238,7 +232,7 @@ func (c Case) table() *data.Table {
 	return t
 }
 
-// points are complete rows, in the table's units, at which fits are compared.
+// Complete rows, in the table's units, at which fits are compared.
 func (c Case) points() *data.Table {
 	n, d := c.size()
 	rng := stream.New(seed, stream.Simulate)

@@ -19,7 +19,6 @@ import (
 	"missingscore/trainers"
 )
 
-// Every case has every property that it can have.
 func TestEveryCaseHasEveryProperty(t *testing.T) {
 	cases := Cases()
 	t.Logf("%d cases", len(cases))
@@ -29,15 +28,13 @@ func TestEveryCaseHasEveryProperty(t *testing.T) {
 	}
 }
 
-// Results of wide tables do not depend on the number of workers either.
 func TestWideTables(t *testing.T) {
 	cases := Wide()
 	require.Len(t, cases, 7, "networks by four methods, and fits by those that are for fits")
 	require.Equal(t, map[string]int{"workers": len(cases)}, examine(t, cases))
 }
 
-// examine checks cases side by side and counts how many have each property. A property is
-// tested on every eighth or second narrow case that can have it; with MISSINGSCORE_SLOW=1 on all.
+// Each property is tested on every eighth or second narrow case; with MISSINGSCORE_SLOW=1 on all.
 func examine(t *testing.T, cases []Case) map[string]int {
 	t.Helper()
 	var pool errgroup.Group
@@ -83,7 +80,7 @@ func examine(t *testing.T, cases []Case) map[string]int {
 	return held
 }
 
-// Property is a change that must not change an estimate.
+// A change that must not change an estimate.
 type Property struct {
 	Name      string
 	Tolerance float64 // relative; 0: the same bytes
@@ -98,7 +95,7 @@ type Property struct {
 	wide   bool                 // of wide tables, too
 }
 
-// check compares the estimate before and after the change; first is that before it.
+// first is the estimate before the change.
 func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	w, change := p.change(c)
 	by := estimate(trainers.Estimate)
@@ -117,9 +114,8 @@ func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	return differ(first, c.fit(ctx, by, w, change), p.Tolerance)
 }
 
-// Properties are all of them. Tolerances are relative: 0 means the same bytes; 1e-12 powers of
-// two, by which a precision's square roots are rounded otherwise; 1e-7 what rounding leaves
-// after the few steps of a case; 1e-4 that of a step in float32.
+// Relative tolerances: 0 the same bytes; 1e-12 powers of two; 1e-7 rounding over a case's steps;
+// 1e-4 float32.
 var Properties = []Property{
 	{Name: "numbers under missing cells", often: true,
 		change: func(c Case) (rewriting, func(*trainers.Spec)) {
@@ -191,14 +187,12 @@ func fixedOrigin(c Case) bool {
 	return fixed
 }
 
-// started is the case's model before its first step.
 func (c Case) started() model.Model { return c.startedFrom(seed) }
 
 func (c Case) startedFrom(seed uint64) model.Model {
 	return must(model.New(c.Model, columns, nil, stream.New(seed)))
 }
 
-// startsAtRandom says whether the seed decides where the model starts.
 func (c Case) startsAtRandom() bool {
 	one, other := c.startedFrom(seed).Params(), c.startedFrom(seed+1).Params()
 	for i, p := range one {
@@ -211,16 +205,16 @@ func (c Case) startsAtRandom() bool {
 
 func ownUnits(c Case) bool { return !model.SupportOf(c.started()).Cone() }
 
-// drawsByRow: a row's stream of random numbers goes by its place in the table.
+// A row's random stream depends on its place in the table.
 func drawsByRow(c Case) bool { return c.estimator().Draws() || c.objectiveDraws() || c.ordinal() }
 
-// countsRows: moments of pairs are shrunk by their noise, which is less in twice as many rows.
+// Moments of pairs are shrunk by their noise, which is less in twice as many rows.
 func countsRows(c Case) bool { return drawsByRow(c) || c.estimator().OfMatrix() }
 
-// weighsRows: a network on a support refuses weights, and the tilt of an energy draws rows by weight.
+// A network on a support refuses weights, and the tilt of an energy draws rows by weight.
 func weighsRows(c Case) bool { return countsRows(c) || c.Network && c.Bounded || c.Model == "energy" }
 
-// drawsByColumn: random starts go by the column's place.
+// Random starts depend on the column's place.
 func drawsByColumn(c Case) bool { return drawsByRow(c) || c.startsAtRandom() }
 
 func (c Case) objectiveDraws() bool {
@@ -235,7 +229,7 @@ func (c Case) objectiveDraws() bool {
 	return noising || losses.Draws(o)
 }
 
-// otherSingles: it makes other draws in float32, or no step by a graph.
+// Other draws in float32, or no step by a graph.
 func otherSingles(c Case) bool {
 	e := c.estimator()
 	return e.OfMatrix() || e.Trains() || e.Draws() && !c.Bounded

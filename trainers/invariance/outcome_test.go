@@ -18,18 +18,16 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// outcome is what a fit says, in the units and the order of the first table: a fit's loss and
-// its scores at complete rows, a network's loss and its partial correlations, of ordered
-// categories those of the latent numbers.
+// Loss and scores at complete rows of a fit, loss and partial correlations of a network, in the
+// units and order of the first table.
 type outcome struct {
 	loss    float64
 	numbers []float64
 }
 
-// estimate makes an estimate of a table; trainers.Estimate, or resumed.
+// trainers.Estimate, or resumed.
 type estimate func(context.Context, *data.Table, trainers.Spec, trainers.Run) (*trainers.Result, error)
 
-// rewritten are the case's table as w writes it and its settings, with a change of these.
 func (c Case) rewritten(w rewriting, change func(*trainers.Spec)) (*data.Table, trainers.Spec) {
 	s := c.spec()
 	s.Domain = w.domain(s.Domain)
@@ -39,7 +37,6 @@ func (c Case) rewritten(w rewriting, change func(*trainers.Spec)) (*data.Table, 
 	return w.apply(c.table()), s
 }
 
-// fit estimates from the case's table as w writes it, with a change of the settings.
 func (c Case) fit(ctx context.Context, by estimate, w rewriting, change func(*trainers.Spec)) outcome {
 	t, s := c.rewritten(w, change)
 	r := must(by(ctx, t, s, trainers.Run{}))
@@ -52,7 +49,6 @@ func (c Case) fit(ctx context.Context, by estimate, w rewriting, change func(*tr
 	return scores(ctx, r, w, c.points())
 }
 
-// partials puts the partial correlations of a precision into the order of the first table.
 func partials(loss float64, p mat.Matrix, w rewriting) outcome {
 	d := len(w.columns)
 	out := outcome{loss: loss, numbers: make([]float64, d*d)}
@@ -64,7 +60,6 @@ func partials(loss float64, p mat.Matrix, w rewriting) outcome {
 	return out
 }
 
-// scores are those of a fit at the rows at, by the first table's units.
 func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table) outcome {
 	there := w
 	there.rows, there.weights = upTo(at.N), nil
@@ -78,8 +73,7 @@ func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table
 	return out
 }
 
-// scoreOf is a fitted model's score at complete rows: by the command score's own way, or of a
-// score without a density, which that refuses, by the model itself.
+// By the command score, or for a score without a density by the model itself.
 func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) []float64 {
 	f := must(m.Fitted())
 	if _, alongLevels := f.Model.(model.NoiseConditional); must(model.CapabilitiesOf(f.Model)).Density || alongLevels {
@@ -89,15 +83,14 @@ func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) []float64 {
 	return must(score, err)
 }
 
-// gradient is the loss and its gradient where the case's model starts, a fit's first step.
+// The first step.
 func (c Case) gradient(w rewriting, change func(*trainers.Spec)) outcome {
 	t, s := c.rewritten(w, change)
 	loss, blocks, err := engine.Gradient(must(must(trainers.Prepare(t, s)).Problem(0)), s.Steps, 0)
 	return outcome{loss: loss, numbers: must(slices.Concat(blocks...), err)}
 }
 
-// differ says by how much two outcomes differ, relative to the size of the first; an error
-// if it is more than a tolerance.
+// The difference relative to the size of the first.
 func differ(first, second outcome, tolerance float64) error {
 	size, gap := math.Abs(first.loss), math.Abs(first.loss-second.loss)
 	if !(gap <= tolerance*math.Max(size, 1)) {
@@ -115,8 +108,8 @@ func differ(first, second outcome, tolerance float64) error {
 	return nil
 }
 
-// rewriting says how a table is written down differently: row i of it is row Rows[i] of the
-// first, column a is column j = Columns[a] as Scale[j]·(x + Shift[j]).
+// Row i is row Rows[i] of the first table, column a is column j = Columns[a] as Scale[j]·(x +
+// Shift[j]).
 type rewriting struct {
 	rows, columns []int
 	scale, shift  []float64 // by the first table's columns
@@ -124,7 +117,6 @@ type rewriting struct {
 	poisoned      bool      // NaN stands under missing cells
 }
 
-// same leaves a table of n rows and d columns as it is.
 func same(n, d int) rewriting {
 	return rewriting{rows: upTo(n), columns: upTo(d), scale: slices.Repeat([]float64{1}, d), shift: make([]float64, d)}
 }
@@ -137,7 +129,6 @@ func upTo(n int) []int {
 	return numbers
 }
 
-// apply writes a table down.
 func (w rewriting) apply(t *data.Table) *data.Table {
 	out := &data.Table{N: len(w.rows), D: t.D}
 	for _, j := range w.columns {
@@ -158,7 +149,6 @@ func (w rewriting) apply(t *data.Table) *data.Table {
 	return must(out.Weighted(w.weights))
 }
 
-// domain writes bounds down.
 func (w rewriting) domain(s *domain.Domain) *domain.Domain {
 	if s == nil {
 		return nil
@@ -171,7 +161,7 @@ func (w rewriting) domain(s *domain.Domain) *domain.Domain {
 	return out
 }
 
-// resumed is an estimate taken up from the state that it saves in the middle, of as many states as it saves.
+// Resumed from the middle of the saved states.
 func resumed(ctx context.Context, t *data.Table, s trainers.Spec, _ trainers.Run) (*trainers.Result, error) {
 	var saved [][]byte
 	r, err := trainers.Estimate(ctx, t, s, trainers.Run{Save: func(s *trainers.State) error {

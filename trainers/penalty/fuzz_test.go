@@ -8,7 +8,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// A text after --lambda either round-trips or is an error.
 func FuzzParseLambda(f *testing.F) {
 	fuzztest.Reader[Config]{
 		Read: func(text string) (c Config, err error) {

@@ -16,16 +16,16 @@ import (
 //
 //	ℓ(θ) + λ Σ_{j<k} Ω(m_jk)
 //
-// (docs/theory/penalties.md#fits). The diagonal and all other parameters are not penalised.
+// (docs/theory/penalties.md#fits).
 type Penalty struct {
 	Name string // Config.Kind
 	Note string // short description
-	// Value returns Ω of a coupling.
+	// Ω of a coupling.
 	Value func(x float64) float64
 	// Shrink is the proximal map of tΩ, argmin_y ½(y − x)² + tΩ(y), for 0 ≤ t ≤ +Inf; 0 at +Inf.
 	Shrink func(x, t float64) float64
-	// Largest returns the first λ of a path, at which the couplings are nearly 0: slope is the
-	// loss's largest gradient by a coupling where all are 0, size the mean diagonal there.
+	// Largest returns the first λ of a path: slope is the largest gradient by a coupling where all are
+	// 0, size the mean diagonal there.
 	Largest func(slope, size float64) float64
 	Ratio   float64 // largest λ / smallest λ of a path
 }
@@ -140,7 +140,7 @@ func (c *Config) ParseLambda(text string) error {
 	return nil
 }
 
-// Path returns c.Lambdas values equally spaced on a log scale, in descending order.
+// Path returns c.Lambdas values in descending order, equally spaced on a log scale.
 func (c Config) Path(largest, ratio float64) []float64 {
 	lambdas := make([]float64, c.Lambdas)
 	for l := range lambdas {
@@ -167,7 +167,7 @@ type Point struct {
 	SE     float64 `json:"se"`   // standard error of Loss, from the means of the folds
 }
 
-// String returns a description, as "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9
+// String describes the penalty, as "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9
 // of 45 couplings are not 0".
 func (o *Outcome) String() string {
 	how := ""

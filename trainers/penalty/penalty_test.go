@@ -9,7 +9,6 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// The proximal map minimises ½(y − x)² + tΩ(y) locally; at t = +Inf it is 0.
 func TestShrinkIsTheProximalMap(t *testing.T) {
 	for _, p := range penalty.All {
 		for _, x := range []float64{-3, -0.4, 0, 0.1, 2} {

@@ -12,7 +12,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// How many rows find 70 % of the edges of a chain, a fifth of the cells missing.
 func ExampleRun() {
 	g, err := simulate.Graph("chain", 4, 0, 0.4, stream.New(1))
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package power computes how many rows a network needs: it simulates tables of increasing size from
-// a known network, deletes cells, estimates networks, and compares them with the true one, as
-// netSimulator of R's bootnet does for complete tables (Epskamp and Fried 2018, Psychological
-// Methods 23). Formulas: docs/theory/power.md.
+// Package power computes how many rows a network needs by simulation from a known network, as
+// netSimulator of R's bootnet (Epskamp and Fried 2018, Psychological Methods 23), with missing
+// cells (docs/theory/power.md).
 package power
 
 import (
@@ -33,9 +32,8 @@ type Truth struct {
 	Domain   *domain.Domain // nil for R^d
 	Weights  []float64      // partial correlations of pairs j < k in column order, or strengths of a nominal column; 0 without an edge
 
-	// Blocks are, for latent columns, the columns of Gaussian of each name, and its levels: K − 1
-	// utilities of a nominal column, or one number cut at thresholds. nil: one column of Gaussian
-	// per name.
+	// Blocks are, for latent columns, the columns of Gaussian of each name: K − 1 utilities of a
+	// nominal column, or one number cut at thresholds; nil: one each.
 	Blocks []data.Block
 	Cuts   [][]float64 // per column of Gaussian: thresholds, else nil
 }
@@ -46,7 +44,7 @@ type Truth struct {
 //	Precision *mat.SymDense
 type Normal = simulate.Gaussian
 
-// NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold. It
+// NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold; it
 // fails without edges.
 func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold float64) (*Truth, error) {
 	whole := network.Threshold(g.Precision, -1)
@@ -86,7 +84,7 @@ func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, 
 	return t, t.take(threshold)
 }
 
-// take sets weights of pairs without an edge to 0. It fails without edges.
+// It fails without edges.
 func (t *Truth) take(threshold float64) error {
 	for i, w := range t.Weights {
 		if !(w > threshold || w < -threshold) {
@@ -99,9 +97,8 @@ func (t *Truth) take(threshold float64) error {
 	return nil
 }
 
-// observed returns a table of Names from latent rows: for nominal columns the level with the
-// largest utility (the first has 0), for ordinal columns the number of thresholds below, else the
-// number.
+// observed returns the level with the largest utility (the first has 0), or the number of
+// thresholds below.
 func (t *Truth) observed(latent *data.Table) *data.Table {
 	d := len(t.Blocks)
 	o := &data.Table{Names: t.Names, N: latent.N, D: d, Values: make([]float64, latent.N*d), Observed: slices.Repeat([]bool{true}, latent.N*d)}
@@ -149,8 +146,8 @@ func (t *Truth) Edges() (edges int) {
 
 // Gaps is the distribution of missing cells.
 type Gaps struct {
-	// Like is a table whose rows' missingness patterns are drawn with replacement; nil: MCAR with
-	// probability Share.
+	// Table whose rows' missingness patterns are drawn with replacement; nil: MCAR with probability
+	// Share.
 	Like  *data.Table
 	Share float64
 }
@@ -162,7 +159,7 @@ type Problem struct {
 	Spec  trainers.Spec
 }
 
-// Config configures the study. Zero values select the defaults.
+// Config configures Run. Zero values select the defaults.
 type Config struct {
 	Rows        []int   `json:"rows"`        // sample sizes, increasing; default six sizes, doubling, from 50 or two rows per column
 	Tables      int     `json:"tables"`      // per sample size; 100
@@ -201,7 +198,7 @@ func (c Config) Resolve(d int) (Config, error) {
 	return c, nil
 }
 
-// Identity names a run: all settings except the target sensitivity and the level.
+// Identity names a run by all settings except the target sensitivity and the level.
 func (p Problem) Identity(c Config) (string, error) {
 	c, err := c.Resolve(len(p.Truth.Names))
 	if err != nil {
@@ -217,7 +214,7 @@ func (p Problem) Identity(c Config) (string, error) {
 }
 
 // Run simulates and estimates the unfinished tables and summarises; done holds earlier tables of
-// the run that Identity names. Sample sizes alternate, so that the remaining time can be estimated.
+// the same run. Sample sizes alternate, so that the remaining time can be estimated.
 func Run(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Found]) (*Result, error) {
 	c, err := c.Resolve(len(p.Truth.Names))
 	if err != nil {
@@ -237,8 +234,7 @@ func Run(ctx context.Context, p Problem, c Config, run replicate.Config, done *r
 	return summarise(bySize, c)
 }
 
-// try simulates table k of n rows and estimates its network. Its draws depend on seed, n and k
-// only.
+// Draws depend on seed, n and k only.
 func (p Problem) try(ctx context.Context, n int, k, seed uint64) (Found, error) {
 	t, err := p.Draw(n, k, seed)
 	var estimated replicate.Network
@@ -295,7 +291,6 @@ type Found struct {
 	Failure   string // reason if there is no network; else empty
 }
 
-// The measures of a network.
 const (
 	Sensitivity = iota
 	specificity
@@ -316,8 +311,7 @@ var Names = [measures]string{"sensitivity", "specificity", "precision", "fdr", "
 //	precision   = TP/(TP + FP)    FDR = FP/max(1, TP + FP)
 //	F1          = 2 TP/(2 TP + FP + FN)
 //
-// and Pearson's correlation of all weights, 0 if the estimate has no edges. Precision is NaN if no
-// edge is found, specificity if all pairs are true edges.
+// and Pearson's correlation of all weights, 0 if the estimate has no edges. NaN if undefined.
 func measure(truth, found []float64) (out Found) {
 	var tp, fp, fn, tn float64
 	for i, w := range truth {

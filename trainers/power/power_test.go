@@ -18,7 +18,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// chain is a truth of d columns, each joined to the next.
 func chain(t *testing.T, d int, strength float64) *Truth {
 	g, err := simulate.Graph("chain", d, 0, strength, stream.New(1))
 	require.NoError(t, err)
@@ -35,12 +34,8 @@ func ran(t *testing.T, p Problem, c Config, workers int) *Result {
 	return r
 }
 
-// Of two columns, with every λ left out, P_12 = −r/(1 − r²) on columns standardised, so that
-// |P_12| > τ just where |r| > r₀, r₀/(1 − r₀²) = τ; and by Fisher's z
-//
-//	sensitivity ≈ Φ(√(n − 3) (atanh ρ − atanh r₀)),
-//
-// which is a wanted s at n = 3 + (Φ⁻¹(s)/(atanh ρ − atanh r₀))².
+// With P_12 = −r/(1 − r²), |P_12| > τ where |r| > r₀, r₀/(1 − r₀²) = τ; by Fisher's z sensitivity ≈
+// Φ(√(n − 3) (atanh ρ − atanh r₀)), which is s at n = 3 + (Φ⁻¹(s)/(atanh ρ − atanh r₀))².
 func TestSensitivityAgainstFisher(t *testing.T) {
 	const rho, tau = 0.25, 0.2
 	spec := trainers.Spec{
@@ -104,7 +99,7 @@ func TestCrossing(t *testing.T) {
 	require.True(t, math.IsInf(crossing(rows, y, 0.95), 1))
 }
 
-// The interval has the width of the binomial errors of the two sizes, by the delta method.
+// The binomial errors of the two sizes, by the delta method.
 func TestNeededInterval(t *testing.T) {
 	share := func(k, n int) []float64 {
 		x := make([]float64, n)
@@ -116,7 +111,7 @@ func TestNeededInterval(t *testing.T) {
 	c := Config{Rows: []int{100, 400}, Sensitivity: 0.5, Level: 0.95, Seed: 1}
 	got := needed(c, [][]float64{share(480, 1600), share(1120, 1600)})
 	require.InDelta(t, 200, got.Rows, 1e-9)
-	// log n* = log 100 + log 4 (½ − p)/(q − p), p = 0.3, q = 0.7: its derivatives by p and q are −1.25 log 4.
+	// log n* = log 100 + log 4 (½ − p)/(q − p), p = 0.3, q = 0.7: both derivatives are −1.25 log 4.
 	se := math.Log(4) * 0.5 / 0.4 * math.Sqrt(2*0.3*0.7/1600)
 	require.InDelta(t, 200*math.Exp(-1.96*se), got.Low, 1.2)
 	require.InDelta(t, 200*math.Exp(1.96*se), got.High, 1.2)
@@ -124,7 +119,6 @@ func TestNeededInterval(t *testing.T) {
 	require.True(t, math.IsInf(never.Rows, 1) && math.IsInf(never.High, 1))
 }
 
-// Missingness patterns are drawn from the table's rows.
 func TestGapsLikeATable(t *testing.T) {
 	truth := chain(t, 3, 0.3)
 	like, err := data.NewTable(truth.Names, []float64{1, 0, 3, 4, 5, 6, 7, 8, 0, 2, 4, 0}, []bool{true, false, true, true, true, true, true, true, false, true, true, false})
@@ -152,7 +146,6 @@ func TestGapsLikeATable(t *testing.T) {
 	require.InDelta(t, 0.4, float64(drawn.Missing())/12000, 4*math.Sqrt(0.4*0.6/12000))
 }
 
-// More rows find more edges, for any number of workers (package replicate tests resuming).
 func TestWorkers(t *testing.T) {
 	p := Problem{Truth: chain(t, 5, 0.4), Gaps: Gaps{Share: 0.2}, Spec: trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 10}}}
 	c := Config{Rows: []int{30, 60, 120}, Tables: 6, Seed: 2}
@@ -212,10 +205,9 @@ func TestResolve(t *testing.T) {
 	require.ErrorContains(t, err, "has no edge")
 }
 
-// Tables of latent numbers have levels with the closed-form shares and the kinds of a read table,
-// and the method for levels estimates their networks.
+// Shares of levels in closed form.
 func TestLevelsAreDrawn(t *testing.T) {
-	// Columns u, v of home, independent of each other given x but for x's part; z of ill, cut at 0.5; x.
+	// Columns u, v of home; z of ill, cut at 0.5; x.
 	p := mat.NewSymDense(4, []float64{1, 0, 0, -0.3, 0, 1, 0, 0.4, 0, 0, 1, -0.2, -0.3, 0.4, -0.2, 1})
 	blocks := []data.Block{{Name: "home", First: 0, Width: 2, Levels: []string{"flat", "house", "tent"}}, {Name: "ill", First: 2, Width: 1, Levels: []string{"no", "yes"}}, {Name: "x", First: 3, Width: 1}}
 	truth, err := NewLatentTruth(simulate.Gaussian{Mean: []float64{0.5, 0, 0, 0}, Precision: p}, blocks, [][]float64{nil, nil, {0.5}, nil}, 0)
@@ -241,7 +233,7 @@ func TestLevelsAreDrawn(t *testing.T) {
 	require.NoError(t, sigma.Inverse(p))
 	sd := func(j int) float64 { return math.Sqrt(sigma.At(j, j)) }
 	require.InDelta(t, 1-distuv.UnitNormal.CDF(0.5/sd(2)), share(1, 1), 0.01)
-	// P(house) = P(u > max(0, v)): over the truth's normal (u, v), by a grid.
+	// P(u > max(0, v)), by a grid.
 	house, first := 0., 0.
 	su, sv, rho := sd(0), sd(1), sigma.At(0, 1)/sd(0)/sd(1)
 	const step = 0.02

@@ -18,10 +18,9 @@ import (
 
 // Result summarises the study.
 type Result struct {
-	Config Config
-	Points []Point
-	Needed Needed
-	// Warnings report failures.
+	Config   Config
+	Points   []Point
+	Needed   Needed
 	Warnings []string
 }
 
@@ -37,8 +36,7 @@ type Point struct {
 // Mean is the mean of a measure over tables with a t interval, NaN if undefined.
 type Mean struct{ Value, Low, High float64 }
 
-// unfinishedShare is the largest share of networks of a size that may not converge without a
-// warning.
+// unfinishedShare is the largest share of networks that may not converge without a warning.
 const unfinishedShare = 0.1
 
 // Converged reports that at every size at least nine of ten networks converged.
@@ -91,7 +89,7 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 	return r, nil
 }
 
-// meanOf returns a mean with its interval, clipped to [0, 1], or [−1, 1] if signed.
+// meanOf: the interval is clipped to [0, 1], or [−1, 1] if signed.
 func meanOf(x []float64, level float64, signed bool) Mean {
 	nan := math.NaN()
 	if len(x) == 0 {
@@ -110,7 +108,7 @@ func meanOf(x []float64, level float64, signed bool) Mean {
 	return out
 }
 
-// Write writes power.csv: a line per sample size. Missing values are empty.
+// Write writes power.csv: a line per sample size; missing values are empty.
 func (r *Result) Write(w io.Writer) error {
 	lines := [][]string{{"rows", "tables", "failed", "unconverged"}}
 	for _, name := range Names {
@@ -126,16 +124,15 @@ func (r *Result) Write(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// Needed is the number of rows for the target sensitivity, with an interval: 0 means at most the
-// smallest size tried, +Inf more than the largest.
+// Needed is the number of rows for the target sensitivity: 0 means at most the smallest size tried,
+// +Inf more than the largest.
 type Needed struct{ Rows, Low, High float64 }
 
-// resamples is the number of bootstrap resamples of the tables of each size.
+// Bootstrap resamples of the tables of each size.
 const resamples = 1000
 
-// needed reads the target sensitivity off a nondecreasing curve, fitted to the mean sensitivity of
-// each size and linear in log n. The interval has percentiles over bootstrap resamples of tables
-// within sizes.
+// needed reads the target off a nondecreasing curve fitted to the mean sensitivities, linear in log
+// n; the interval is by bootstrap of tables within sizes.
 func needed(c Config, sensitivities [][]float64) Needed {
 	at := func(pick func(size, table int) float64) float64 {
 		means, weights := make([]float64, len(c.Rows)), make([]float64, len(c.Rows))
@@ -159,8 +156,8 @@ func needed(c Config, sensitivities [][]float64) Needed {
 	return out
 }
 
-// rising returns the weighted isotonic least-squares fit of y, by pooling adjacent violators
-// (Barlow, Bartholomew, Bremner and Brunk 1972).
+// rising is weighted isotonic least squares by pooling adjacent violators (Barlow, Bartholomew,
+// Bremner and Brunk 1972).
 func rising(y, weights []float64) []float64 {
 	type block struct {
 		mean, weight float64
@@ -184,8 +181,8 @@ func rising(y, weights []float64) []float64 {
 	return out
 }
 
-// crossing returns where the nondecreasing curve through (log rows, y) first reaches a height: 0 if
-// at its start, +Inf if never.
+// crossing returns where the curve through (log rows, y) first reaches a height: 0 if at its start,
+// +Inf if never.
 func crossing(rows []int, y []float64, height float64) float64 {
 	if y[0] >= height {
 		return 0

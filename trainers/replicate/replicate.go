@@ -1,6 +1,5 @@
 // Package replicate estimates networks of many permuted or simulated tables in parallel. A
-// replicate depends on its number only. Finished replicates are saved, so that an interrupted run
-// can be resumed with the same result.
+// replicate depends on its number only; finished ones are saved.
 package replicate
 
 import (
@@ -24,8 +23,8 @@ type Config struct {
 	Save    func() error          // called after each replicate, one at a time, and when ctx is cancelled; may be nil
 }
 
-// Run makes the unfinished replicates 0 … total−1 and returns all in order. When ctx is cancelled
-// it saves and returns ctx's error; an error of a replicate stops the run.
+// Run makes the unfinished replicates 0 … total−1 and returns all in order. If ctx is cancelled it
+// saves and returns ctx's error; an error of a replicate stops the run.
 func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one func(ctx context.Context, k int) (T, error)) ([]T, error) {
 	pool, inner := panics.WithContext(ctx)
 	pool.SetLimit(max(1, c.Workers))
@@ -87,8 +86,8 @@ func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMar
 // ErrOtherRun means that saved replicates belong to another run.
 var ErrOtherRun = errors.New("the saved results belong to other tables or settings: use the same, or start again without resuming")
 
-// Load reads a file of Done.Save of the run that of names. It fails with ErrOtherRun for another
-// run, and with an error naming the file if its checksum is wrong.
+// Load fails with ErrOtherRun for another run, and with an error naming the file if its checksum is
+// wrong.
 func Load[T any](path, of string) (*Done[T], error) {
 	return checkedfile.LoadParts[T](path, doneMark, of, "saved replicates", ErrOtherRun)
 }
@@ -108,7 +107,7 @@ type Network struct {
 	Converged bool
 }
 
-// Estimate returns the network of trainers.Estimate for a table, by Prepared.Again.
+// Estimate returns the network of a table by Prepared.Again.
 func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, error) {
 	s.Steps.Workers, s.Steps.Observe = 1, nil
 	p, err := trainers.Prepare(t, s)

@@ -13,11 +13,10 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// bounces draws from a normal distribution on a convex set by exact Hamiltonian Monte Carlo (Pakman
-// & Paninski 2014, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians"): in
-// coordinates z in which the normal is standard, a particle with velocity v ~ N(0, I) moves for a
-// time π/2 along z(t) = z cos t + v sin t and is reflected by the walls wᵀz ≤ β, |w| = 1. A Gibbs
-// sweep after each path handles very thin sets.
+// bounces draws from a normal on a convex set by exact Hamiltonian Monte Carlo (Pakman & Paninski
+// 2014): in standard coordinates a particle with velocity v ~ N(0, I) moves for a time π/2 along
+// z(t) = z cos t + v sin t and is reflected by the walls wᵀz ≤ β, |w| = 1. A Gibbs sweep after each
+// path handles thin sets.
 type bounces struct {
 	root  blas64.Triangular // U with y = U⁻¹z, y the centred coordinates
 	walls blas64.General    // (c, m)
@@ -36,8 +35,7 @@ const (
 	mostBounces = 1000 // per path; a path with more is rejected, as is its reverse
 )
 
-// in sets the distribution: coordinates of a row, their means, the precision UᵀU and the section of
-// a domain.
+// in sets the coordinates of a row, their means, the precision UᵀU and the section.
 func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u blas64.Triangular) {
 	m := len(coordinates)
 	b.root = u
@@ -86,8 +84,7 @@ func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u bla
 	blas64.Trmm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: m, Cols: m, Stride: m, Data: b.precision})
 }
 
-// rhat returns the worst split R-hat over the coordinates of chains from the points that start
-// sets.
+// rhat returns the worst split R-hat of chains from the points that start sets.
 func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error, rng *Stream) (worst float64, err error) {
 	const chains, states = 4, 60 // after the paths of a draw
 	traces := make([][][]float64, len(b.coordinates))
@@ -121,7 +118,6 @@ func room(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// move updates the coordinates of x, a row inside the section, by one path and one Gibbs sweep.
 func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 	for a, j := range b.coordinates {
 		b.z[a] = x[j] - b.mean[a]
@@ -144,7 +140,7 @@ func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// travel moves z along one path; false if it has too many bounces.
+// travel is false with too many bounces.
 func (b *bounces) travel(rng *Stream) bool {
 	rng.Normals(b.v)
 	blas64.Gemv(blas.NoTrans, 1, b.walls, vector(b.z), 0, vector(b.at))
@@ -167,15 +163,14 @@ func (b *bounces) travel(rng *Stream) bool {
 	return false
 }
 
-// rotate moves positions x with velocities v for a time with the given sine and cosine.
 func rotate(x, v []float64, sin, cos float64) {
 	for i, p := range x {
 		x[i], v[i] = p*cos+v[i]*sin, v[i]*cos-p*sin
 	}
 }
 
-// first returns the time of the next wall hit, its sine and cosine, and the wall; left and −1 if
-// there is none before left. wᵀz(t) = R cos(t − φ) reaches β at t = φ − arccos(β/R).
+// first returns the time of the next wall hit, its sine and cosine, and the wall; −1 if there is
+// none before left. wᵀz(t) = R cos(t − φ) reaches β at t = φ − arccos(β/R).
 func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	when, wall = left, -1
 	sin, cos = math.Sincos(when)
@@ -204,8 +199,8 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	return when, sin, cos, wall
 }
 
-// avoided reports, without computing angles, that the particle certainly does not hit a wall until
-// a time of at most π/2, given by sine and cosine. It is false if rounding could decide.
+// The particle certainly hits no wall until a time of at most π/2, without computing angles; false
+// if rounding could decide.
 func avoided(u, speed, beta, sin, cos float64) bool {
 	const near = 1e-9
 	square := u*u + speed*speed
@@ -219,7 +214,7 @@ func avoided(u, speed, beta, sin, cos float64) bool {
 	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
 
-// sweep updates each coordinate of x from its conditional, a truncated normal.
+// sweep draws each coordinate from its conditional, a truncated normal.
 func (b *bounces) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
 	m := len(b.coordinates)
 	for a, j := range b.coordinates {

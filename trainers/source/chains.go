@@ -12,9 +12,8 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// chains are persistent: each table row with missing cells has r of them for the whole fit. Before
-// each step on the row they make a few Hamiltonian moves that leave q_θ(x_mis | x_obs) invariant,
-// inside the domain (docs/theory/sampling.md#persistent-chains).
+// chains are persistent: r per table row with missing cells. Before each step they make Hamiltonian
+// moves that leave q_θ(x_mis | x_obs) invariant (docs/theory/sampling.md#persistent-chains).
 type chains struct {
 	r       int
 	kept    *keptChains
@@ -38,7 +37,6 @@ const (
 	checkedMoves = 100 // to compute R-hat
 )
 
-// keptChains holds the states of all chains of a table.
 type keptChains struct {
 	first  []int     // (n+1): number of missing cells before a row
 	cells  []float64 // r per missing cell, chain by chain
@@ -46,8 +44,7 @@ type keptChains struct {
 	visits []float64 // (n): number of moves; 0 before the start
 }
 
-// newChainMemory makes the Memory of Chains. It returns an error if the chains need too much
-// memory.
+// It fails if the chains need too much memory.
 func newChainMemory(s Setting) (Memory, error) {
 	t := s.Table
 	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
@@ -67,17 +64,15 @@ func newChainMemory(s Setting) (Memory, error) {
 	return k, nil
 }
 
-// Capture implements Memory.
 func (k *keptChains) Capture() []float64 { return slices.Concat(k.cells, k.step, k.visits) }
 
-// Restore implements Memory.
 func (k *keptChains) Restore(from []float64) {
 	for _, to := range [][]float64{k.cells, k.step, k.visits} {
 		from = from[copy(to, from):]
 	}
 }
 
-// newChains makes the source of Chains. Setting.Memory must come from newChainMemory.
+// Setting.Memory must come from newChainMemory.
 func newChains(s Setting) (Source, error) {
 	if s.Memory == nil {
 		var err error
@@ -99,7 +94,7 @@ func newChains(s Setting) (Source, error) {
 	}, err
 }
 
-// Marginals returns mean and standard deviation of the columns' observed cells; 0 and 1 if
+// Marginals returns the mean and standard deviation of the columns' observed cells; 0 and 1 if
 // undefined.
 func Marginals(t *data.Table) (mean, sd []float64) {
 	for j := range t.D {
@@ -115,7 +110,7 @@ func Marginals(t *data.Table) (mean, sd []float64) {
 	return mean, sd
 }
 
-// Complete implements Source. It sets no log densities, which are unknown.
+// Log densities are unknown and not set.
 func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	clear(logProposal)
 	fresh, err := c.begin(b, x, rng)
@@ -139,8 +134,7 @@ func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) 
 	return nil
 }
 
-// begin copies the chains of a batch's rows to x, starts new ones and prepares the moves. fresh
-// reports new chains.
+// fresh reports new chains.
 func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err error) {
 	Repeat(b, c.r, x)
 	for _, row := range b.Rows {
@@ -181,8 +175,7 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 	}
 }
 
-// adapt updates each row's step size from the acceptance of its chains with vanishing adaptation
-// (Andrieu & Thoms 2008, equation 4.2).
+// adapt is the vanishing adaptation of each row's step size (Andrieu & Thoms 2008, equation 4.2).
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++
@@ -192,7 +185,7 @@ func (c *chains) adapt(b *data.Batch) {
 	}
 }
 
-// RHat implements Chained. It continues copies of the stored chains.
+// RHat continues copies of the stored chains.
 func (c *chains) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	x := make([]float64, len(c.from))
 	if _, err := c.begin(b, x, rng); err != nil {

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// twoPeaks has its second column at −apart or apart, independent of the first, and mostly missing.
+// The second column is at −apart or apart, independent of the first, and mostly missing.
 func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 	t.Helper()
 	mixture := simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, -apart}, {0, apart}}, Deviations: [][]float64{{1, 0.5}, {1, 0.5}}}
@@ -24,7 +24,7 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 	rng := stream.New(3)
 	for i := range table.N {
 		table.Values = append(table.Values, rng.NormFloat64(), apart*float64(2*(i%2)-1))
-		table.Observed = append(table.Observed, true, i%3 == 0) // observed cells determine where chains start
+		table.Observed = append(table.Observed, true, i%3 == 0)
 	}
 	return m, table
 }
@@ -47,8 +47,6 @@ func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, 
 	return from.(*chains), b
 }
 
-// Chains that mix have an R-hat near 1; chains that start at two separated peaks do not mix, and
-// R-hat shows it.
 func TestRHatOfChains(t *testing.T) {
 	for _, c := range []struct {
 		apart, least, most float64
@@ -71,7 +69,6 @@ func TestRHatOfChains(t *testing.T) {
 	}
 }
 
-// Capture has the whole state: a restored source repeats the same draws.
 func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	m, table := twoPeaks(t, 0.3)
 	s := domain.All(2)

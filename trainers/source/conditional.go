@@ -19,8 +19,7 @@ import (
 	"missingscore/losses"
 )
 
-// exactSource draws from a normal model's conditional N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹),
-// restricted to the domain.
+// exactSource is N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain.
 type exactSource struct {
 	r      int
 	model  model.Normal
@@ -34,7 +33,6 @@ func NewExact(s Setting) (Source, error) {
 	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
 }
 
-// Complete implements Source.
 func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	Repeat(b, s.r, x)
 	return s.each(b, func(i int, _ []float64) (err error) {
@@ -45,7 +43,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	})
 }
 
-// each visits the filled rows of a batch after Condition and Given.
+// each visits rows after Condition and Given.
 func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error) error {
 	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
 	s.c.renew()
@@ -63,7 +61,7 @@ func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error
 	return nil
 }
 
-// RHat implements Chained, for rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	rhat := make([]float64, len(b.Rows))
 	if !s.domain.Bounded() {
@@ -80,8 +78,8 @@ func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	})
 }
 
-// Conditional is the distribution of a normal row's missing cells given its observed ones,
-// restricted to a domain. Call Renew after a change of its fields.
+// Conditional draws a normal row's missing cells given its observed ones, on a domain. Call Renew
+// after a change of its fields.
 type Conditional struct {
 	Mean      []float64
 	Precision *mat.SymDense
@@ -108,14 +106,12 @@ type Conditional struct {
 	chain   bounces
 }
 
-// renew clears the pattern.
 func (c *Conditional) renew() { c.mask = c.mask[:0] }
 
 // tries is the number of rejection draws before chains are used.
 const tries = 100
 
-// Condition prepares for a pattern (1 = observed). It fails with losses.ErrNotPositiveDefinite if
-// P_mm is not positive definite.
+// Condition prepares for a pattern (1 = observed). It fails with losses.ErrNotPositiveDefinite.
 func (c *Conditional) Condition(mask []float64) error {
 	if len(c.mask) > 0 && slices.Equal(c.mask, mask) {
 		return nil
@@ -166,8 +162,7 @@ func (c *Conditional) Condition(mask []float64) error {
 // at returns U_ab, a ≤ b.
 func (c *Conditional) at(a, b int) float64 { return c.upper.Data[a*c.upper.Stride+b] }
 
-// Given prepares for a row of the current pattern: its conditional mean and, on a domain, its
-// section.
+// Given prepares for a row of the current pattern.
 func (c *Conditional) Given(row []float64) {
 	m, d := len(c.gaps), len(c.mask)
 	if m == 0 {
@@ -203,8 +198,7 @@ func (c *Conditional) solve(v []float64) {
 	blas64.Trsv(blas.NoTrans, c.upper, x)
 }
 
-// Expect sets the missing cells of row to their conditional mean μ_m − P_mm⁻¹P_mo(x_o − μ_o),
-// ignoring the domain.
+// Expect sets missing cells to μ_m − P_mm⁻¹P_mo(x_o − μ_o), ignoring the domain.
 func (c *Conditional) Expect(row []float64) {
 	c.Given(row)
 	for a, j := range c.gaps {
@@ -242,7 +236,6 @@ func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) 
 	return log + c.unrestricted(row, c.first, rng), nil
 }
 
-// expected returns the unrestricted conditional mean of gap b.
 func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
 func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
@@ -300,8 +293,8 @@ func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	return nil
 }
 
-// sequence draws the constrained gaps in order, each from its normal given the previous ones,
-// truncated or not. It returns false at the first value out of bounds.
+// sequence draws the constrained gaps in order, each given the previous ones, truncated or not;
+// false at the first value out of bounds.
 func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bool {
 	for a := len(c.gaps) - 1; a >= c.first; a-- {
 		j := c.gaps[a]
@@ -319,7 +312,7 @@ func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bo
 	return true
 }
 
-// prepareChain sets the chain's distribution from the last block of P_mm = UᵀU.
+// prepareChain sets the distribution from the last block of P_mm = UᵀU.
 func (c *Conditional) prepareChain() {
 	m, f, u := len(c.gaps), c.first, c.upper
 	c.narrow, c.means = true, c.means[:0]
@@ -330,7 +323,7 @@ func (c *Conditional) prepareChain() {
 	c.chain.in(&c.section, c.gaps[f:], c.means, u)
 }
 
-// start sets the row to a sequential draw if that is inside, else to a point well inside.
+// start returns a sequential draw if that is inside, else a point well inside.
 func (c *Conditional) start(row []float64, rng *Stream) error {
 	if c.sequence(row, rng.Rand, true) && c.section.Contains(row, c.mask) {
 		return nil
@@ -347,9 +340,8 @@ func (c *Conditional) start(row []float64, rng *Stream) error {
 	return nil
 }
 
-// LogLikelihood returns the log density of a row's observed cells for the current pattern, ½ log
-// det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π with Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det
-// P_mm.
+// LogLikelihood returns the log density of a row's observed cells, ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o
+// − ½|Λ| log 2π, Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det P_mm.
 func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
 	full := slices.Clone(row)
 	c.Expect(full)

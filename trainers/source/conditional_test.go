@@ -25,7 +25,6 @@ var (
 	testRow       = []float64{0.2, 0, -0.7, 0}
 )
 
-// oracle is gonum's conditional distribution of columns 1 and 3.
 func oracle(t *testing.T) *distmv.Normal {
 	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
 	require.True(t, ok)
@@ -43,8 +42,6 @@ func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 	require.NoError(t, c.Condition([]float64{1, 1, 1}))
 }
 
-// testModel has testMean and testPrecision; testBatch has testRow and padding; testSources draw its
-// missing cells.
 func testModel(t *testing.T) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(4, model.FreeSymmetric)
@@ -62,8 +59,7 @@ func testBatch(size int) *data.Batch {
 
 var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
 
-// For a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's standard
-// deviation is c e^{βℓ + γℓ²} σ_φ: draws have that deviation and report that density.
+// N(0, a² sd² + σ²) and c e^{βℓ + γℓ²} σ_φ.
 func TestSourcesAtLevels(t *testing.T) {
 	const r, a, sigma = 20000, 0.6, 0.5
 	imputer := nets.NewNormalImputer(4, nets.NormalOptions{NoiseConditional: true, InitialLogS: 0.3}, stream.New(2, 2))
@@ -100,8 +96,7 @@ func TestSourcesAtLevels(t *testing.T) {
 
 func slice(n int) []float64 { return make([]float64, n) }
 
-// float32 sources draw from the same normals as in float64, with log densities of gonum's distuv,
-// keep observed cells and clear the padding.
+// Against gonum's distuv.
 func TestSingleSources(t *testing.T) {
 	const d, r, size, unit = 3, 4000, 3, 0x1p-24
 	imputer := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 8}, new(Stream).At(3, 1).Rand)

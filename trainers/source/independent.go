@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// independent draws the missing cells of rows from independent normals, restricted to the domain.
+// independent draws from normals, restricted to the domain.
 type independent struct {
 	r          int
 	restricted restricted
@@ -46,7 +46,6 @@ func (d *deviations) set(sd []float64, scale float64) {
 	}
 }
 
-// each calls f for the filled rows of a batch.
 func (n normals) each(b *data.Batch, d *deviations, f func(i int, mask, mean []float64) error) error {
 	d.set(n.sd, 1)
 	for i, row := range b.Rows {
@@ -94,7 +93,6 @@ func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n 
 	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
 }
 
-// unrestricted draws the missing cells of rows without a domain.
 type unrestricted[T graph.Float] struct {
 	deviations deviations
 	gaps       simd.Gaps
@@ -103,7 +101,7 @@ type unrestricted[T graph.Float] struct {
 	z          []T // of all draws of a row
 }
 
-// complete writes each row r times, with drawn missing cells and log densities.
+// complete writes each row r times.
 func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
 	r, d := len(logs)/b.Size, b.D
 	if f.z == nil {
@@ -141,9 +139,8 @@ func convert[T graph.Float](to []T, from []float64) {
 	}
 }
 
-// proposal draws each missing cell from N(0, sd²) restricted to the domain: the fixed p' of
-// Marg-IW. The paper uses sd = 4; on standardised columns sd = 1 has several times the effective
-// sample size. For rows a x + σ ε it is N(0, a² sd² + σ²).
+// proposal is N(0, sd²) restricted to the domain, the fixed p' of Marg-IW; for rows a x + σ ε N(0,
+// a² sd² + σ²). The paper uses sd = 4.
 type proposal struct {
 	mean, sd []float64
 	scale    []float64 // of the batch's rows, with noise
@@ -156,23 +153,21 @@ func NewProposal(s Setting) (Source, error) {
 	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
 }
 
-// NewNormals makes a source that draws from N(mean_j, sd_j²), restricted to the setting's domain;
-// ProposalSD is ignored.
+// NewNormals draws from N(mean_j, sd_j²), restricted to the setting's domain; ProposalSD is
+// ignored.
 func NewNormals(mean, sd []float64, s Setting) Source {
 	return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}
 }
 
-// Complete implements Source.
 func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	return p.draws.complete(b, x, logProposal, p.normals(b), rng)
 }
 
-// CompleteSingle implements SingleSource.
 func (p *proposal) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error {
 	return p.draws.completeSingle(b, x, logProposal, p.normals(b), rng)
 }
 
-// RHat implements Chained, for rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (p *proposal) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	return p.draws.rhat(b, p.normals(b), rng)
 }

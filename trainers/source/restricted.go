@@ -56,7 +56,6 @@ type bound struct {
 	alpha, beta float64 // standardised
 }
 
-// row prepares for a row with these observed cells, on a domain with a boundary.
 func (s *restricted) row(x, mask, mean []float64) {
 	s.x, s.mask, s.mean = x, mask, mean
 	s.gaps.Set(mask)
@@ -92,7 +91,7 @@ func (s *restricted) row(x, mask, mean []float64) {
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
-// draw writes len(log) draws of the row to x, and their log densities.
+// draw writes len(log) draws of the row and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	d, m := len(s.x), len(s.gaps.At())
 	if s.kind == toIntersection {
@@ -126,7 +125,7 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-// intersection draws from the box until the draw is inside, else by a chain.
+// intersection draws from the box until inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
 	s.z = room(s.z, len(s.gaps.At()))
 	if !s.narrow {
@@ -153,7 +152,7 @@ func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err er
 	return log, nil
 }
 
-// prepareChain sets the chain's distribution, of precision diag(1/sd²), and its start.
+// prepareChain sets the precision diag(1/sd²).
 func (s *restricted) prepareChain() (err error) {
 	var ok bool
 	if s.inner, ok = s.domain.Interior(s.x, s.mask); !ok {

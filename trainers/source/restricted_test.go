@@ -15,7 +15,7 @@ import (
 	"missingscore/nets"
 )
 
-// domains cut the missing columns 1 and 3 of testRow in every way.
+// Domains that cut the missing columns 1 and 3 of testRow.
 func domains() map[string]*domain.Domain {
 	box := domain.All(4)
 	box.Lower[0], box.Lower[1], box.Upper[3] = -1, -0.2, 0.9
@@ -38,15 +38,13 @@ func domains() map[string]*domain.Domain {
 		"box and half-space": both, "corner": corner, "two half-spaces": two}
 }
 
-// moments of the missing cells to compare.
 var moments = []func(x1, x3 float64) float64{
 	func(x1, _ float64) float64 { return x1 }, func(_, x3 float64) float64 { return x3 },
 	func(x1, x3 float64) float64 { return x1 * x3 }, func(x1, _ float64) float64 { return x1 * x1 },
 }
 
-// integrals returns the mass of a density over the section of testRow and its moments, by
-// Gauss–Legendre nodes in x3 between bounds that depend on x1, and by the midpoint rule with n
-// steps in x1. Half the steps give the accuracy. Every half-space involves x3.
+// Mass and moments over the section by Gauss–Legendre nodes in x3, whose bounds depend on x1, and
+// the midpoint rule with n steps in x1.
 func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, means []float64) {
 	const least, most = -6., 9. // infinite bounds: less than e^−15 of the density is left
 	low, high := max(s.Lower[1], least), min(s.Upper[1], most)
@@ -82,10 +80,8 @@ func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, m
 	return mass, means
 }
 
-// Every source draws inside the domain from the density that it reports, up to a constant of the
-// row: moments weighted by p/p' equal those of the restricted conditional p by numerical
-// integration, within standard errors. If the density is exact (all but intersections and the exact
-// source), the mean of p/p' is the integral of p.
+// Moments weighted by p/p' equal those of the restricted conditional p; if the density is exact,
+// the mean of p/p' is the integral of p.
 func TestSourcesOnDomains(t *testing.T) {
 	const r = 20000
 	conditional := oracle(t)
@@ -133,7 +129,7 @@ func TestSourcesOnDomains(t *testing.T) {
 	}
 }
 
-// nearly allows for rounding at a half-space's boundary.
+// Rounding at a half-space's boundary.
 func nearly(s *domain.Domain, row []float64) bool {
 	wide := *s
 	wide.Half = nil
@@ -143,7 +139,6 @@ func nearly(s *domain.Domain, row []float64) bool {
 	return wide.Contains(row)
 }
 
-// Far from the box all draws are within rounding of its boundary, and none is beyond it.
 func TestRoundingStaysInsideTheBox(t *testing.T) {
 	s := domain.All(1)
 	s.Lower[0], s.Upper[0] = 0, 1

@@ -20,12 +20,11 @@ type Stream = stream.Stream
 // Source fills missing cells. It is not safe for concurrent use.
 type Source interface {
 	// Complete sets x (b·r, d) to the batch's rows, r times each, with missing cells filled, and
-	// logProposal (b·r) to the log density of the draws.
+	// logProposal (b·r) to the draws' log density.
 	Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error
 }
 
-// SingleSource is a Source that can also write float32, with other draws, on domains without a
-// boundary.
+// SingleSource can also write float32, with other draws, on domains without a boundary.
 type SingleSource interface {
 	Source
 	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
@@ -34,8 +33,8 @@ type SingleSource interface {
 // Chained is a Source with draws from Markov chains.
 type Chained interface {
 	Source
-	// RHat returns the worst split R-hat of each filled row of the batch at the current model; 0
-	// for rows without chains. It does not affect Complete.
+	// RHat returns the worst split R-hat of each filled row; 0 without chains. It does not affect
+	// Complete.
 	RHat(b *data.Batch, rng *Stream) ([]float64, error)
 }
 
@@ -57,8 +56,8 @@ type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
 
-	// Memory makes the state that the source keeps between steps; nil: none. Sources with memory
-	// need a log density and an objective without noise.
+	// State kept between steps; nil: none. Sources with memory need a log density and an objective
+	// without noise.
 	Memory func(Setting) (Memory, error)
 
 	Random       bool // draws at random, r times per row; else once
@@ -70,7 +69,7 @@ type Kind struct {
 	CompleteRows bool // for tables without missing cells
 }
 
-// Repeat writes each row of the batch r times, with 0 for missing cells.
+// Repeat writes each row r times, with 0 for missing cells.
 func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	for i := range b.Size {
 		first, row := x[i*r*b.D:(i*r+1)*b.D], b.X[i*b.D:(i+1)*b.D]
@@ -105,27 +104,23 @@ var (
 // Kinds maps names to kinds of sources. Packages may add entries in init functions.
 var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact, Chains.Name: Chains}
 
-// Memory is the state of a source between steps, shared by all workers and saved with the fit.
+// Memory is shared by all workers and saved with the fit.
 type Memory interface {
 	// Capture returns a copy; Restore sets the state to a captured one.
 	Capture() []float64
 	Restore([]float64)
 }
 
-// zeros sets missing cells to 0: for complete rows, for Zeroed, and for losses in closed form,
-// which use the mask.
+// zeros is for complete rows, for Zeroed, and for losses in closed form.
 type zeros struct{}
 
-// newZeros makes the source of Zeros and of Complete.
 func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
-// Complete implements Source.
 func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
 	Repeat(b, len(logProposal)/b.Size, x)
 	return nil
 }
 
-// CompleteSingle implements SingleSource.
 func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) error {
 	Repeat(b, len(logProposal)/b.Size, x)
 	return nil

@@ -9,8 +9,7 @@ import (
 	"missingscore/losses"
 )
 
-// strata draws from an imputer that is a mixture or has any other form: each draw selects a
-// stratum by weight.
+// Each draw selects a stratum by weight.
 type strata struct {
 	r, k    int // draws per row, strata
 	program *graph.Program
@@ -27,7 +26,6 @@ func newStrata(s Setting) (Source, error) {
 	return &strata{s.Draws, len(p.Output(losses.OutputLogDraw)) / s.Batch, p}, nil
 }
 
-// Complete implements Source.
 func (s *strata) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	copy(s.program.Input(losses.InputX), b.X)
 	copy(s.program.Input(losses.InputMask), b.Mask)

@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// twoPoints is an imputer of two narrow normals around −1 and 2, the second with weight π.
+// Two narrow normals around −1 and 2, the second with weight π.
 type twoPoints struct {
 	d      int
 	logits *graph.Param
@@ -39,12 +39,11 @@ func (m twoPoints) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Nod
 	x := b.Add(b.Tile(b.Constant(2, m.d, means), n), b.Scale(narrow, b.GroupRepeat(noise, 2)))
 	logits := b.Tile(b.Param(m.logits), n)
 	weight := b.Sub(logits, b.GroupRepeat(b.GroupLogSumExp(logits, 2), 2))
-	// the other component's density at a draw is 0: they are 30 deviations apart
+	// 30 deviations apart: the other density is 0
 	z := b.RowSum(b.Prod(b.GroupRepeat(b.Complement(rows.Mask), 2), b.Scale(-0.5, b.Square(b.GroupRepeat(noise, 2)))))
 	return nets.Strata{K: 2, X: x, LogDensity: b.Add(weight, z), LogWeight: weight}
 }
 
-// Each draw is from one stratum, chosen by weight; observed cells are kept and padding is zero.
 func TestStrataDraws(t *testing.T) {
 	const d, n, r = 3, 4, 4000
 	imp := twoPoints{d, graph.NewParam("logits", 2, 1)}

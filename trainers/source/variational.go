@@ -9,8 +9,8 @@ import (
 	"missingscore/nets"
 )
 
-// variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²), restricted to the
-// domain. A row's draws share one forward pass.
+// variational is q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²), restricted to the domain; a row's
+// draws share one forward pass.
 type variational struct {
 	forward *graph.Program
 	sd      []float64
@@ -18,8 +18,8 @@ type variational struct {
 	draws   independent
 }
 
-// NewImputer makes the source of Imputer. It returns an error for an imputer that is not a
-// nets.NormalConditional on a domain with a boundary.
+// NewImputer makes the source of Imputer. On a domain with a boundary it fails for an imputer that
+// is not a nets.NormalConditional.
 func NewImputer(s Setting) (Source, error) {
 	normal, ok := s.Imputer.(nets.NormalConditional)
 	if !ok {
@@ -29,7 +29,6 @@ func NewImputer(s Setting) (Source, error) {
 	return &variational{forward: forward, sd: make([]float64, s.Model.Dim()), draws: newIndependent(s.Draws, s.Domain)}, err
 }
 
-// Complete implements Source.
 func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	n, err := v.normals(b)
 	if err != nil {
@@ -38,7 +37,6 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	return v.draws.complete(b, x, logProposal, n, rng)
 }
 
-// CompleteSingle implements SingleSource.
 func (v *variational) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error {
 	n, err := v.normals(b)
 	if err != nil {
@@ -47,7 +45,7 @@ func (v *variational) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 	return v.draws.completeSingle(b, x, logProposal, n, rng)
 }
 
-// RHat implements Chained, for rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (v *variational) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	n, err := v.normals(b)
 	if err != nil {

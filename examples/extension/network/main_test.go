@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README has this program and the lines of go.mod that this module has.
 func TestReadmeIsThisProgram(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(path)

@@ -18,7 +18,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// crescent writes 600 rows of a curve with noise, a fifth of the cells missing.
 func crescent(t *testing.T) string {
 	t.Helper()
 	rng, values := rand.New(rand.NewPCG(1, 1)), []float64{}
@@ -36,7 +35,6 @@ func crescent(t *testing.T) string {
 	return path
 }
 
-// A fit that is cut and taken up, with more epochs than it was begun with, is one in a single go.
 func TestTraining(t *testing.T) {
 	path, whole, cut := crescent(t), t.TempDir(), t.TempDir()
 	steps := 0

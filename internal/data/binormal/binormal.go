@@ -21,9 +21,9 @@ func Density(x, y, rho float64) float64 {
 	return math.Exp(-(x*x-2*rho*x*y+y*y)/(2*left)) / (2 * math.Pi * math.Sqrt(left))
 }
 
-// CDF is P(X ≤ x, Y ≤ y), −1 ≤ ρ ≤ 1, coordinates finite or not: the algorithm BVND of Genz 2004 ("Numerical
-// computation of rectangular bivariate and trivariate normal and t probabilities", Statistics and Computing 14),
-// after Drezner & Wesolowsky 1990. Its error is about 1e-15.
+// CDF is P(X ≤ x, Y ≤ y), −1 ≤ ρ ≤ 1, with an error of about 1e-15: the algorithm BVND of Genz 2004
+// ("Numerical computation of rectangular bivariate and trivariate normal and t probabilities",
+// Statistics and Computing 14), after Drezner & Wesolowsky 1990.
 func CDF(x, y, rho float64) float64 { return max(0, min(1, upper(-x, -y, rho))) }
 
 // rule is a Gauss-Legendre quadrature on (0, 2), with weights that sum to 2.
@@ -48,7 +48,6 @@ func ruleOf(rho float64) rule {
 	return rules[2]
 }
 
-// upper is P(X > h, Y > k).
 func upper(h, k, rho float64) float64 {
 	switch {
 	case math.IsInf(h, 1) || math.IsInf(k, 1):
@@ -75,8 +74,7 @@ func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
 const farthest = -100 // smaller exponents are negligible
 
-// steep is upper for |ρ| ≥ 0.925, where the integrand has a peak: a series integrates the peak,
-// quadrature the rest.
+// steep is upper for |ρ| ≥ 0.925: a series integrates the peak, quadrature the rest.
 func steep(h, k, rho float64) float64 {
 	positive := rho > 0
 	if !positive {

@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// tooSkewedForBound warns of bounded columns that no truncated normal distribution fits. A normal
-// density on a convex set is log-concave, and so are its marginals (Prékopa 1973). A log-concave
-// density on [0, ∞) has a standard deviation of at most its mean (Barlow and Proschan 1975, chapter
-// 4): docs/theory/transforms.md#too-skewed.
+// tooSkewedForBound warns of bounded columns that no truncated normal fits: its marginals are
+// log-concave (Prékopa 1973), and a log-concave density on [0, ∞) has sd ≤ mean (Barlow and
+// Proschan 1975, chapter 4): docs/theory/transforms.md#too-skewed.
 func tooSkewedForBound(e *examined) []Finding {
 	if e.support == nil {
 		return nil
@@ -47,7 +46,6 @@ func tooSkewedForBound(e *examined) []Finding {
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
 }
 
-// advised returns the function advised for a column with these bounds.
 func (e *examined) advised(j int, low, high float64) string {
 	c := e.columns[j]
 	least, most := c.low, c.high
@@ -64,7 +62,6 @@ func (e *examined) advised(j int, low, high float64) string {
 	return "npn"
 }
 
-// skewed notes columns without a bound that are far from normal.
 func skewed(e *examined) []Finding {
 	var found []int
 	var functions []string
@@ -84,8 +81,7 @@ func skewed(e *examined) []Finding {
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
 }
 
-// normaliser returns log or log1p if it gives a column a skewness below 1 and an excess kurtosis
-// below 5, else npn. low is the minimum of its cells.
+// normaliser returns log or log1p for skewness below 1 and excess kurtosis below 5, else npn.
 func normaliser(cells []float64, low float64) string {
 	for _, f := range []struct {
 		name  string

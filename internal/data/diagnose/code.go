@@ -15,7 +15,6 @@ var conventional = []float64{
 	99.9, 99.99, 999.9, 999.99, 9999.9,
 }
 
-// conventionalBelow lists further numbers, used if no other value is negative.
 var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
 
 type code struct {
@@ -23,8 +22,7 @@ type code struct {
 	unsure bool // may be a measurement: only a note
 }
 
-// codes warns of numbers that seem to mark missing cells: conventional or repeated numbers far
-// outside the rest. Numbers that may be measurements give a note.
+// codes warns of conventional or repeated numbers far outside the rest; possible measurements are notes.
 func codes(e *examined) (findings []Finding) {
 	marks := []string{"NA"} // of every warning: one setting reads all of them
 	values, in := map[bool][]float64{}, map[float64][]int{}
@@ -53,7 +51,6 @@ func codes(e *examined) (findings []Finding) {
 	return findings
 }
 
-// codeFinding is the finding about one number that seems to mark missing cells of some columns.
 func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool) Finding {
 	var where []string
 	for _, j := range in {
@@ -102,8 +99,6 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// leastLong is the minimum number of distinct values to judge an unconventional number by its
-// distance.
 const leastLong = 5
 
 func (c column) codes() (found []code) {
@@ -154,8 +149,6 @@ func (c column) between(at map[int]bool) (low, high int) {
 	return low, high
 }
 
-// symmetric reports whether the column has the negative of each of its values, as a scale from -2
-// to 2.
 func (c column) symmetric() bool {
 	for k, v := range c.distinct {
 		if c.distinct[len(c.distinct)-1-k] != -v {
@@ -165,8 +158,7 @@ func (c column) symmetric() bool {
 	return true
 }
 
-// joined extends a short scale by candidates at its ends that are no further away than its largest
-// gap: -1 joins 0, 1 and 97 joins 95, 96.
+// joined extends a short scale by near candidates at its ends: -1 joins 0, 1 and 97 joins 95, 96.
 func (c column) joined(at map[int]bool, low, high int) (int, int) {
 	step, before := 0.0, low
 	for k := low + 1; k <= high; k++ {
@@ -191,8 +183,7 @@ func (c column) tail(k int, high float64) bool {
 	return c.distinct[k+1]-c.distinct[k] <= max(2, high/8) && n <= max(3*(most+1), most+2*math.Sqrt(n+most+1))
 }
 
-// topCodes finds 7, 8 and 9 at least 3 above a scale of consecutive whole numbers from 0 or 1:
-// surveys use them for "do not know" and "refused".
+// topCodes finds 7, 8 and 9 at least 3 above a scale of consecutive whole numbers from 0 or 1.
 func (c column) topCodes(low, high int) (found []code) {
 	if low >= high || !c.whole || len(c.cells) < leastForLevels || c.distinct[low] < 0 || c.distinct[low] > 1 || c.distinct[high] > 9 {
 		return nil
@@ -220,9 +211,8 @@ func (c column) mark(at map[int]bool, v float64) {
 	}
 }
 
-// outlies reports whether value k is a code beside values from low to high, by its distance in
-// units of their range and its frequency. Beside a short scale only conventional numbers qualify,
-// or the only negative value.
+// outlies judges value k beside values from low to high. Beside a short scale only conventional
+// numbers qualify, or the only negative value.
 func (c column) outlies(k int, low, high float64, long bool) bool {
 	v, n := c.distinct[k], c.counts[k]
 	gap := max(low-v, v-high) / (high - low)

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// coded returns the findings about codes in column a, with codes in turn in every every-th row.
+// Codes are in turn in every every-th row of column a.
 func coded(t *testing.T, n, every int, codes []float64, value func(row int) float64) (found []diagnose.Finding) {
 	t.Helper()
 	table := columns(t, n, []string{"a", "b"}, func(i int, _, _, c, _ float64) []float64 {
@@ -32,7 +32,6 @@ func coded(t *testing.T, n, every int, codes []float64, value func(row int) floa
 	return found
 }
 
-// Codes in 4 % of the cells of scales of any length, one or several at once.
 func TestCodesInShortScales(t *testing.T) {
 	for _, scale := range [][2]int{{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 4}, {1, 5}, {0, 5}, {1, 6}, {1, 7}, {0, 10}, {18, 90}} {
 		rng := stream.New(uint64(scale[0]), uint64(scale[1]))
@@ -57,7 +56,6 @@ func TestCodesInShortScales(t *testing.T) {
 	require.Contains(t, found[0].Message, "-1 is the only negative value of a (16 times)")
 }
 
-// 8 and 9 above a scale from 1 to 5 give a note; its setting includes the certain codes.
 func TestTopCodes(t *testing.T) {
 	rng := stream.New(1)
 	value := func(int) float64 { return float64(1 + rng.IntN(5)) }
@@ -70,7 +68,6 @@ func TestTopCodes(t *testing.T) {
 	require.Empty(t, coded(t, 400, 25, []float64{7, 9}, func(int) float64 { return float64(1 + rng.IntN(6)) }), "7 belongs to 1 to 6")
 }
 
-// No setting is advised that would remove measurements of another column.
 func TestCodeThatAnotherColumnHolds(t *testing.T) {
 	table := columns(t, 300, []string{"item", "weight"}, func(i int, a, b, _, _ float64) []float64 {
 		item := float64(1 + i*7%5)
@@ -84,7 +81,6 @@ func TestCodeThatAnotherColumnHolds(t *testing.T) {
 	require.Equal(t, "99 is far outside the other values of item (15 times): if it marks a missing cell, replace it by NA in the file, because ReadOptions.NA NA,99 would also remove the 99 of weight", f.Message)
 }
 
-// Natural whole numbers: counts, rounded measurements, differences, scales, years.
 func TestNoCodesInWholeNumbers(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(25) {

@@ -20,13 +20,11 @@ const (
 	emCost       = 2e9 // products at most: rows · columns³ · iterations
 )
 
-// enoughComplete reports whether a number of rows determines the correlation of d columns well
-// enough to search for linear combinations.
 func enoughComplete(rows, d int) bool { return rows >= 3*d+10 }
 
-// correlation is the correlation matrix of some columns after their transform: of the complete rows
-// if there are enough, else by EM on a subset of rows. candidate is the unexplained share of
-// variance below which a column is examined. r is nil if neither is feasible.
+// correlation is the correlation matrix of some transformed columns: of the complete rows if there
+// are enough, else by EM on a subset of rows; nil if neither is feasible. candidate is the
+// unexplained share of variance below which a column is examined.
 func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float64) {
 	d := len(columns)
 	if d < 2 {
@@ -49,7 +47,6 @@ func unitOf(cells []float64) unit {
 	return unit{mean, sd}
 }
 
-// standardised takes rows evenly spaced through the table.
 func (e *examined) standardised(columns []int, rows int) *data.Table {
 	t, d := e.after, len(columns)
 	z := &data.Table{N: rows, D: d, Values: make([]float64, rows*d), Observed: make([]bool, rows*d)}
@@ -65,9 +62,7 @@ func (e *examined) standardised(columns []int, rows int) *data.Table {
 	return z
 }
 
-// nearlyEqual reports whether two transformed columns are linear functions of each other up to a
-// share explainedBut of variance, 1 − r², over the rows that have both. It stops early once the
-// residual exceeds that share of the total.
+// nearlyEqual reports whether 1 − r² of two transformed columns is at most explainedBut.
 func (e *examined) nearlyEqual(j, k int) bool {
 	t, first, second := e.after, e.units[j], e.units[k]
 	most := explainedBut * float64(e.columns[k].cells)
@@ -85,7 +80,7 @@ func (e *examined) nearlyEqual(j, k int) bool {
 	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
 }
 
-// complete is the correlation of some transformed columns over the n rows that have all of them.
+// complete is the correlation of columns over the n rows that have all of them.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
 	const atOnce = 512 // rows multiplied at a time
 	t, d := e.after, len(columns)

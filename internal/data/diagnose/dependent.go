@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	// explainedBut is the unexplained share of variance below which a column is nearly a linear
-	// combination of others.
+	// explainedBut is the unexplained share of variance of a nearly dependent column.
 	explainedBut = 0.01
-	// exactBut is the share below which only rounding is left, and a network's path ends before its
-	// first edges.
+	// exactBut is the share below which only rounding is left.
 	exactBut      = 1e-7
 	mostDependent = 150 // columns examined together
 	copiesCost    = 5e8 // columns² · rows of pairwise comparison
@@ -27,9 +25,7 @@ const (
 	zeroPart      = 1e-6
 )
 
-// dependent warns of columns that are nearly linear combinations of others, after their transform:
-// copies, or a sum and its parts. The search then leaves out one column of each set (the last, if
-// the dependence is exact) and continues.
+// The search leaves out one column of each set (the last, if the dependence is exact) and continues.
 func dependent(e *examined) []Finding {
 	findings, active := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
@@ -65,7 +61,6 @@ func dependent(e *examined) []Finding {
 	return findings
 }
 
-// active returns the columns to search.
 func (e *examined) active() (active []int) {
 	for j, c := range e.columns {
 		if !e.explained[j] && c.cells >= fewestRows {
@@ -75,8 +70,7 @@ func (e *examined) active() (active []int) {
 	return active
 }
 
-// copies finds pairs of columns that are equal up to location and scale. left excludes one of each
-// pair.
+// copies finds pairs that are equal up to location and scale. left excludes one of each pair.
 func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
 		return nil, active
@@ -94,8 +88,6 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	return findings, left
 }
 
-// together returns the transformed values of the first column and of the others in the rows that
-// have all of them.
 func (e *examined) together(columns []int) (first []float64, others [][]float64) {
 	others = make([][]float64, len(columns)-1)
 	t := e.after
@@ -111,8 +103,7 @@ func (e *examined) together(columns []int) (first []float64, others [][]float64)
 	return first, others
 }
 
-// combination returns the finding that the first column is nearly a linear combination of the
-// others, if the complete rows confirm it, and the columns with nonzero slopes.
+// parts are the columns with nonzero slopes in the first column's relation.
 func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) {
 	y, x := e.together(columns)
 	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
@@ -144,8 +135,7 @@ func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) 
 	return f, columns, true
 }
 
-// withoutZeros removes columns that contribute only rounding: at most zeroPart of the first
-// column's standard deviation sd.
+// withoutZeros removes columns that contribute at most zeroPart of the first column's sd.
 func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (kept []int, parts []float64) {
 	kept = columns[:1:1]
 	for k, slope := range slopes {
@@ -156,8 +146,6 @@ func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (k
 	return kept, parts
 }
 
-// formula writes a linear combination, without a constant that is negligible beside the standard
-// deviation sd.
 func formula(slopes []float64, columns []int, labels []string, constant, sd float64) string {
 	var text strings.Builder
 	add := func(v float64, what string) {
@@ -189,8 +177,7 @@ func formula(slopes []float64, columns []int, labels []string, constant, sd floa
 	return text.String()
 }
 
-// regress returns the least-squares fit of y on the columns x and a constant, and the unexplained
-// share of the variance of y.
+// regress returns the least-squares fit, and the unexplained share of the variance of y.
 func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplained float64) {
 	n := len(y)
 	a, b := mat.NewDense(n, len(x), nil), mat.NewDense(n, 1, nil)
@@ -222,10 +209,10 @@ func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplaine
 	return slopes, constant, mat.Norm(b, 2) * mat.Norm(b, 2) / float64(n)
 }
 
-// leastSet returns a small set of columns of a correlation matrix whose first column is nearly a
-// combination of the others: they leave less than the share candidate of its variance. nil if there
-// is none. It removes columns with the smallest loadings on the last eigenvector while the
-// unexplained share is at most three times that of all columns, or kept if that is larger.
+// leastSet returns a small set of columns whose first has less than the share candidate of its
+// variance unexplained by the others; nil if there is none. It removes columns with the smallest
+// loadings on the last eigenvector while the unexplained share is at most three times that of all
+// columns, or kept.
 func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	d := r.SymmetricDim()
 	var eigen mat.EigenSym
@@ -259,8 +246,7 @@ func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	return set
 }
 
-// unexplained returns the smallest 1 − R² of a column given the others of a set, 1/(R⁻¹)_jj, and
-// the column of the set with the largest coefficient.
+// unexplained returns the smallest 1 − R² = 1/(R⁻¹)_jj, and the column with the largest coefficient.
 func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	n := len(set)
 	s := mat.NewSymDense(n, nil)
@@ -286,7 +272,6 @@ func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	return 1 / inverse.At(which, which), which
 }
 
-// without returns r without row and column j.
 func without(r *mat.SymDense, j int) *mat.SymDense {
 	d := r.SymmetricDim()
 	s := mat.NewSymDense(d-1, nil)
@@ -304,9 +289,8 @@ func without(r *mat.SymDense, j int) *mat.SymDense {
 	return s
 }
 
-// Copies warns of columns of a table made from moments (data.Counted) that are linear functions of
-// another column up to rounding. It does not search for sums, nor in tables of more than 150
-// columns.
+// Copies warns of columns of a data.Counted table that are linear functions of another column up to
+// rounding, for at most 150 columns.
 func Copies(t *data.Table) (findings []Finding) {
 	if t.D > mostDependent || len(t.Values) == 0 {
 		return nil
@@ -334,9 +318,9 @@ func Copies(t *data.Table) (findings []Finding) {
 	return findings
 }
 
-// Dependent returns the smallest set of columns of a correlation matrix, of which the first is a
-// linear combination of the others up to a share most of its variance; nil if there is none or r
-// has more than 150 columns.
+// Dependent returns the smallest set of columns of a correlation matrix whose first is a linear
+// combination of the others up to a share most of its variance; nil if there is none or r has more
+// than 150 columns.
 func Dependent(r *mat.SymDense, most float64) []int {
 	all := make([]int, r.SymmetricDim())
 	for j := range all {
@@ -351,12 +335,10 @@ func Dependent(r *mat.SymDense, most float64) []int {
 	return leastSet(r, most, 0)
 }
 
-// exactShare is the share of variance that rounding leaves.
 const exactShare = 1e-20
 
-// Exact counts the rows that have all the columns and reports whether, in these rows, the first
-// column is a linear combination of the others up to rounding. exact is true if there are no more
-// rows than columns.
+// Exact counts the rows that have all the columns and reports whether the first column is a linear
+// combination of the others up to rounding, or rows are no more than columns.
 func Exact(t *data.Table, columns []int) (rows int, exact bool) {
 	x := make([][]float64, len(columns))
 	for i := range t.N {

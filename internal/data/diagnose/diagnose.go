@@ -1,12 +1,8 @@
-// Package diagnose finds faults of a table before a fit. Each finding is one sentence that names
-// the column and the remedy; messages name settings.
+// Package diagnose finds faults of a table before a fit. docs/how-to/my-table-has.md explains each.
 //
 //	Table      all findings
 //	Refusal    faults that prevent any result
 //	Checks     all checks
-//
-// Limits are chosen to raise no false alarm on simulated and real tables;
-// docs/how-to/my-table-has.md explains each fault.
 package diagnose
 
 import (
@@ -23,7 +19,6 @@ import (
 	"missingscore/internal/shell"
 )
 
-// Severities of a Finding.
 const (
 	Warning = "warning" // results are wrong or missing until corrected
 	Note    = "note"    // worth knowing
@@ -41,8 +36,7 @@ type Finding struct {
 	LeaveOut []string `json:"leave_out,omitempty"`
 	// Missing are the advised marks of missing cells (ReadOptions.NA); nil if none.
 	Missing []string `json:"missing,omitempty"`
-	// Exact is the exact linear relation of the column in LeaveOut to others, as "c ≈ a + b"; "" if
-	// none.
+	// Exact is the exact linear relation of the column in LeaveOut, as "c ≈ a + b"; "" if none.
 	Exact string `json:"-"`
 }
 
@@ -60,8 +54,7 @@ type check struct {
 	find func(*examined) []Finding
 }
 
-// checks in the order of their findings. A column with a finding is skipped by later checks that
-// the same fault would trigger.
+// A column with a finding is skipped by later checks that the same fault would trigger.
 var checks = []check{
 	{"matrix", matrices},
 	{"repeated-rows", repeated},
@@ -118,7 +111,6 @@ type examined struct {
 	explained []bool
 }
 
-// look computes the summary of each column.
 func (e *examined) look() error {
 	e.columns, e.units = make([]summary, e.D), make([]unit, e.D)
 	err := data.EachColumn(e.Table, e.Workers, func() func(int, []float64) {
@@ -143,12 +135,10 @@ func (e *examined) look() error {
 
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
 
-// ordinal reports whether a column has ordered categories or levels.
 func (e *examined) ordinal(j int) bool {
 	return slices.Contains(e.Transform.Ordinal(), j) || data.Coded(e.Table, j) != nil
 }
 
-// natural reports whether the model transforms the column itself.
 func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }
 
 func (e *examined) names(columns []int) []string {
@@ -178,7 +168,6 @@ func columnsText(names []string) string {
 	return "columns " + list(names)
 }
 
-// set writes a setting with a list as its value, shortened if long.
 func set(name string, words []string) string {
 	if len(words) > 4*listed && name == "Spec.Transform" {
 		return "Spec.Transform npn for every column"
@@ -196,7 +185,6 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// summary holds properties of a column that several checks use.
 type summary struct {
 	cells, levels int     // observed cells, and distinct values
 	fewest        int     // cells of the rarest value
@@ -237,7 +225,6 @@ type column struct {
 	memory   []float64
 }
 
-// take computes the summary of other cells, in its own memory, and keeps cells.
 func (c *column) take(cells []float64) {
 	sorted := append(c.memory[:0], cells...)
 	c.cells, c.memory, c.whole, c.counts = cells, sorted, true, c.counts[:0]

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// columns is a table of functions of three correlated normals a, b, c and an independent e.
+// Rows are functions of three correlated normals a, b, c and an independent e.
 func columns(t *testing.T, n int, names []string, row func(i int, a, b, c, e float64) []float64) *data.Table {
 	t.Helper()
 	rng := stream.New(7)
@@ -43,7 +43,6 @@ func find(t *testing.T, table *data.Table, s diagnose.Setting) []diagnose.Findin
 	return found
 }
 
-// only requires exactly one finding and returns it.
 func only(t *testing.T, table *data.Table, s diagnose.Setting) diagnose.Finding {
 	t.Helper()
 	found := find(t, table, s)
@@ -58,7 +57,6 @@ func texture(_ int, a, b, c, e float64) []float64 {
 
 var textureNames = []string{"sand", "silt", "clay", "other", "total"}
 
-// A sum and its parts, complete and with few complete rows.
 func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
@@ -70,7 +68,7 @@ func TestSumAndParts(t *testing.T) {
 	require.Equal(t, f, only(t, gaps, diagnose.Setting{}))
 }
 
-// Two copies of a column; the unexplained share is (0.03/1.03)² to about two digits.
+// The unexplained share is (0.03/1.03)² to about two digits.
 func TestCopies(t *testing.T) {
 	names := []string{"zinc", "lead", "icp"}
 	f := only(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, 2 + 1.03*(a+0.03*e)} }), diagnose.Setting{})
@@ -79,7 +77,6 @@ func TestCopies(t *testing.T) {
 	require.Empty(t, find(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, a + 0.2*e} }), diagnose.Setting{}), "r = 0.98 is no copy")
 }
 
-// Identifiers by order, density or name; measurements are none.
 func TestIdentifiers(t *testing.T) {
 	names := []string{"id", "b", "c"}
 	with := func(first func(i int) float64) *data.Table {
@@ -101,7 +98,6 @@ func TestIdentifiers(t *testing.T) {
 	require.NotEqual(t, "identifier", f.Kind, "numbers that come twice: %s", f.Message)
 }
 
-// A log-normal column is too skewed for its bound at 0; its log is not.
 func TestTooSkewedForBound(t *testing.T) {
 	names := []string{"zinc", "b"}
 	table := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{math.Exp(4 + 1.2*a), b} })
@@ -128,7 +124,6 @@ func TestTooSkewedForBound(t *testing.T) {
 	require.Equal(t, diagnose.Note, only(t, table, diagnose.Setting{}).Severity)
 }
 
-// Few rows, few cells, few values.
 func TestFewness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	plain := func(_ int, a, b, c, _ float64) []float64 { return []float64{a, b, c} }
@@ -185,7 +180,6 @@ func TestFewness(t *testing.T) {
 	require.Contains(t, f.Message, "a (-1, ")
 }
 
-// Ordinal columns get no hint to declare them; many categories and rare ones are noted.
 func TestOrdinalColumns(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	ordinal := func(t *testing.T, row func(i int, a, b, c, d float64) []float64) []diagnose.Finding {
@@ -211,7 +205,6 @@ func TestOrdinalColumns(t *testing.T) {
 	require.Contains(t, found[1].Columns, "b")
 }
 
-// Simulated tables give no findings for any missingness.
 func TestNoFalseAlarms(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, missing := range []float64{0, 0.3, 0.7} {
@@ -226,7 +219,6 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// A transform that the model chooses itself is not advised.
 func TestNaturalFunctions(t *testing.T) {
 	table := columns(t, 200, []string{"kids", "income", "c"}, func(_ int, a, b, c, _ float64) []float64 {
 		return []float64{max(0, math.Round(1+a)), math.Exp(1.5 * b), c}
@@ -237,7 +229,6 @@ func TestNaturalFunctions(t *testing.T) {
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
 }
 
-// "None" may be a level in R or a missing mark in Python.
 func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
 	table.Nones = map[string]int{"b": 7}
@@ -245,7 +236,6 @@ func TestCellsNone(t *testing.T) {
 		Message: "cells None are read as missing (7 of b): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
 }
 
-// A pooled table whose second source never observed b.
 func TestLevelsWithoutAColumn(t *testing.T) {
 	table := columns(t, 60, []string{"source", "a", "b"}, func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), a, b} })
 	table.Kinds, table.Levels = []data.Kind{data.Nominal, data.Number, data.Number}, [][]string{{"x", "y", "z"}, nil, nil}

@@ -38,7 +38,7 @@ func TestExact(t *testing.T) {
 	require.True(t, exact, "a plane goes through any three points")
 }
 
-// 1 − R² of each of two columns of correlation ρ is 1 − ρ²; the third has no part.
+// 1 − R² of each of two columns of correlation ρ is 1 − ρ².
 func TestDependent(t *testing.T) {
 	const rho = 0.999999
 	r := mat.NewSymDense(3, []float64{1, 0.1, rho, 0.1, 1, 0.1, rho, 0.1, 1})

@@ -11,7 +11,6 @@ import (
 	"missingscore/internal/data/diagnose"
 )
 
-// realTable reads one of the tables that are not in the repository, or skips the test.
 func realTable(t *testing.T, file string, o data.ReadOptions) *data.Table {
 	t.Helper()
 	dir := os.Getenv("MISSINGSCORE_DATA")
@@ -23,8 +22,7 @@ func realTable(t *testing.T, file string, o data.ReadOptions) *data.Table {
 	return table
 }
 
-// Real tables give only true findings. The prices are collinear, 40 is the last cycle of an assay,
-// yeast and riboflavin have heavy tails and few rows.
+// Prices are collinear, 40 is the last cycle, yeast and riboflavin have heavy tails and few rows.
 func TestRealTables(t *testing.T) {
 	for _, c := range []struct {
 		file    string

@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// kinds returns the messages of a kind.
 func kinds(t *testing.T, table *data.Table, kind string) (found []string) {
 	t.Helper()
 	for _, f := range find(t, table, diagnose.Setting{}) {
@@ -27,7 +26,6 @@ func kinds(t *testing.T, table *data.Table, kind string) (found []string) {
 	return found
 }
 
-// A correlation or covariance matrix, printed with few digits.
 func TestMatrixInPlaceOfRows(t *testing.T) {
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	rng := stream.New(1)
@@ -60,7 +58,6 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	}), "matrix"), "a covariance above both variances")
 }
 
-// Copies of measured rows, of a stacked table, and rows equal by chance.
 func TestRepeatedRows(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rng := stream.New(2)
@@ -112,7 +109,6 @@ func TestRepeatedRows(t *testing.T) {
 	}, once), "repeated-rows"), "many zeros")
 }
 
-// gaps makes a table with NaN as missing.
 func gaps(t *testing.T, names []string, rows [][]float64) *data.Table {
 	values := slices.Concat(rows...)
 	observed := make([]bool, len(values))
@@ -126,7 +122,6 @@ func gaps(t *testing.T, names []string, rows [][]float64) *data.Table {
 	return table
 }
 
-// Pairs never observed together are found, a pair with one row is not; four are named.
 func TestApart(t *testing.T) {
 	nan := math.NaN()
 	rows := [][]float64{{1, nan, 2, 3}, {nan, 1, 3, 5}, {4, nan, 7, 6}, {nan, 2, 1, 2}}

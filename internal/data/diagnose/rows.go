@@ -12,11 +12,10 @@ import (
 	"missingscore/internal/printable"
 )
 
-// leastRows is the minimum for a correlation: on Fisher's scale its standard error is 1/√(n − 3).
+// leastRows: the standard error of Fisher's z is 1/√(n − 3).
 const leastRows = 4
 
-// fewestRows is the limit below which a zero correlation is easily estimated as 0.5: 1.96/√(n − 3)
-// > 0.5.
+// fewestRows: below it a zero correlation is easily estimated as 0.5, 1.96/√(n − 3) > 0.5.
 const fewestRows = 19
 
 // Refusal returns why a table cannot give a result, or nil.
@@ -43,7 +42,6 @@ func rowsWithValues(t *data.Table) (n int) {
 	return n
 }
 
-// fewRows warns of tables with few rows, and of normal distributions that they do not determine.
 func fewRows(e *examined) []Finding {
 	n := rowsWithValues(e.Table)
 	switch {
@@ -84,8 +82,7 @@ func seldomObserved(e *examined) []Finding {
 		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
 }
 
-// matrices warns of a correlation or covariance matrix given as rows: symmetric, with a positive
-// diagonal and |a_jk| ≤ √(a_jj a_kk).
+// matrices warns of rows that are a covariance matrix: symmetric, |a_jk| ≤ √(a_jj a_kk).
 func matrices(e *examined) []Finding {
 	d := e.D
 	if e.N != d || d < 3 || e.Sampled != nil || !e.Complete() {
@@ -118,8 +115,6 @@ const (
 	mostRepeated  = 1 << 20 // rows examined
 )
 
-// repeated warns of repeated rows: of measurements too fine to be equal by chance, or every row
-// with the same number of copies, as in a table stacked on itself.
 func repeated(e *examined) []Finding {
 	if e.Sampled != nil || e.D < 2 || e.N < leastDistinct || e.N > mostRepeated {
 		return nil
@@ -152,8 +147,6 @@ func repeated(e *examined) []Finding {
 	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row exactly: copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)", extra, n)}}
 }
 
-// equalRows numbers the distinct rows: class is the number of each row, copies the count of each
-// number.
 func (e *examined) equalRows() (class, copies []int) {
 	seed, numbers, text := maphash.MakeSeed(), map[uint64]int{}, make([]byte, 0, 8*e.D)
 	for i := range e.N {
@@ -201,8 +194,7 @@ func (e *examined) ownValues(class []int, u int) []int {
 	return own
 }
 
-// steps is the range of column j in units of the largest power of ten, from 1e-6 to 1000, that
-// divides all its values.
+// steps is the range of column j in units of the largest power of ten that divides all its values.
 func (e *examined) steps(j int) float64 {
 	c, power := e.columns[j], 3.
 	for _, x := range e.column(e.Table, j) {
@@ -220,8 +212,7 @@ const (
 
 func apart(e *examined) []Finding { return Apart(e.Table) }
 
-// Apart warns of pairs of columns that are never observed in the same row: the data do not
-// identify their partial correlation.
+// Apart warns of pairs that are never observed together: their partial correlation is not identified.
 func Apart(t *data.Table) []Finding {
 	pairs := t.NeverTogether()
 	if len(pairs) == 0 {
@@ -244,10 +235,9 @@ func Apart(t *data.Table) []Finding {
 	return []Finding{{Kind: apartKind, Severity: Warning, Columns: columns, Message: fmt.Sprintf("%s are never observed in the same row: %s not determined by the data", PairsText(t, pairs), what)}}
 }
 
-// leastApart is the minimum number of rows of a level in apartLevels.
 const leastApart = 10
 
-// apartLevels warns of columns that are never observed in the rows of one level, but in others.
+// apartLevels warns of columns that are missing in all rows of one level only.
 func apartLevels(e *examined) []Finding {
 	var words, columns []string
 	for j, name := range e.Names {

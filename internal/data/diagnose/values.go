@@ -17,7 +17,6 @@ const (
 	leastForLevels = 30 // minimum number of cells
 )
 
-// fewValues notes columns that may be ordinal or nominal.
 func fewValues(e *examined) []Finding {
 	var found []int
 	least, most := e.N, 0
@@ -41,7 +40,6 @@ func fewValues(e *examined) []Finding {
 		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))}}
 }
 
-// limits notes columns whose minimum or maximum is so frequent that it may be a limit of detection.
 func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
@@ -60,8 +58,7 @@ func limits(e *examined) []Finding {
 		columnsText(names), list(shown))}}
 }
 
-// limit returns the end of the distinct values that has at least 5 cells, 5 % of the cells and
-// three times as many as any other value.
+// limit finds an end with 5 cells, 5 % of the cells and three times as many as any other value.
 func (c column) limit() (k int, ok bool) {
 	last := len(c.distinct) - 1
 	if last < 2*fewLevels || c.whole {
@@ -82,7 +79,6 @@ const (
 	leastCategory  = 5  // cells of a category
 )
 
-// categories notes ordinal columns with many categories or with rare ones.
 func categories(e *examined) (found []Finding) {
 	var many, thin []int
 	for _, j := range e.Transform.Ordinal() {
@@ -140,9 +136,8 @@ func identifiers(e *examined) []Finding {
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-// identifies reports whether no two cells are equal and they are equally spaced and increasing; or
-// they are whole numbers that increase from row to row, are denser than chance, or have an
-// identifier's name.
+// identifies reports whether all cells differ and are equally spaced, or are whole numbers that
+// increase, are dense or have an identifier's name.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
 	if n < data.LeastIdentifiers || len(c.distinct) < n {

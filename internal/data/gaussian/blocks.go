@@ -17,7 +17,6 @@ type Algebra struct {
 	Invert   func(a []float64, n, stride int) (ok bool)        // A⁻¹ overwrites L, lower triangle
 }
 
-// Gonum is the Algebra of gonum.
 var Gonum = Algebra{
 	Multiply: func(ta, tb bool, m, n, k int, a, b, c []float64) {
 		op := func(turned bool, rows, cols int, x []float64) (blas.Transpose, blas64.General) {
@@ -40,9 +39,8 @@ var Gonum = Algebra{
 	},
 }
 
-// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), reading its
-// lower triangle. logDet is the log determinant of the block. ok is false if the block is not
-// positive definite.
+// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), from its lower
+// triangle, and returns the block's log determinant. ok is false if it is not positive definite.
 func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	n := len(at)
 	for i, j := range at {
@@ -73,8 +71,7 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 	return logDet + 2*math.Log(product), true
 }
 
-// inverseOfOne inverts a block of one column in place. Most rows of a table lack one or two cells
-// at most.
+// Most rows of a table lack one or two cells at most.
 func inverseOfOne(a []float64) (logDet float64, ok bool) {
 	if !(a[0] > 0) {
 		return 0, false
@@ -85,8 +82,6 @@ func inverseOfOne(a []float64) (logDet float64, ok bool) {
 	return 2 * math.Log(l), true
 }
 
-// inverseOfTwo inverts a block of two columns, given by its lower triangle, through A = LLᵀ as
-// LAPACK does.
 func inverseOfTwo(a []float64) (logDet float64, ok bool) {
 	if !(a[0] > 0) {
 		return 0, false
@@ -104,7 +99,6 @@ func inverseOfTwo(a []float64) (logDet float64, ok bool) {
 	return 2 * math.Log(l*m), true
 }
 
-// mirror copies the lower triangle of a (n, n) to the upper one.
 func mirror(a []float64, n int) {
 	for i := range n {
 		for j, v := range a[i*n : i*n+i] {
@@ -113,8 +107,8 @@ func mirror(a []float64, n int) {
 	}
 }
 
-// blocks inverts blocks P_mm of one precision P. If P is sparse, the columns m split into connected
-// components with separate inverses (docs/theory/gaussian.md#eq-sparse-blocks).
+// blocks inverts blocks P_mm of one precision P. With a sparse P, the columns m split into
+// connected components (docs/theory/gaussian.md#eq-sparse-blocks).
 type blocks struct {
 	Algebra
 	d     int
@@ -129,7 +123,7 @@ type blocks struct {
 	starts  []int
 }
 
-// part holds the columns of a component and its inverse, (m, m). The inverse is 0 between parts.
+// part holds the columns of a component and its inverse, (m, m).
 type part struct {
 	at    []int
 	block []float64
@@ -165,17 +159,13 @@ func (c *blocks) prepare(p []float64) {
 	}
 }
 
-// scatters reports whether a block is likely to split into small components: on average a column
-// has fewer than leastJoined neighbours in it.
 func (c *blocks) scatters(columns int) bool {
 	return c.first != nil && float64(len(c.links))*float64(columns) < leastJoined*float64(c.d*c.d)
 }
 
-// of returns the columns with nonzero P in column j.
 func (c *blocks) of(j int) []int32 { return c.links[c.first[j]:c.first[j+1]] }
 
-// invert sets parts to the inverse of the block of increasing columns at. logDet is its log
-// determinant. ok is false if the block is not positive definite.
+// invert sets parts to the inverse of the block of increasing columns at.
 func (c *blocks) invert(at []int) (logDet float64, ok bool) {
 	m := len(at)
 	c.parts, c.at, c.numbers = c.parts[:0], room(c.at, m)[:0], room(c.numbers, m*m)[:0]
@@ -202,7 +192,6 @@ func (c *blocks) invert(at []int) (logDet float64, ok bool) {
 	return logDet, ok
 }
 
-// component appends to at the columns of the block connected to column j.
 func (c *blocks) component(j int) {
 	from := len(c.at)
 	c.at, c.in[j] = append(c.at, j), false
@@ -251,8 +240,7 @@ func (c *blocks) times(from, to []float64) {
 	}
 }
 
-// apply sets the part's elements of to (d) to sign times the inverse times the part of from; given
-// is work space (d).
+// apply sets the part's elements of to (d) to sign times the inverse times the part of from.
 func (q part) apply(from, to []float64, sign float64, given []float64) {
 	m := len(q.at)
 	for a, j := range q.at {
@@ -292,8 +280,8 @@ func (c *blocks) products(n int, x, px []float64) {
 	}
 }
 
-// exceeds reports whether a pattern's missing block costs more than its observed block. With ℓ
-// links per column of a sparse P, the missing block counts as ℓ/(ℓ + 8) of its columns.
+// exceeds compares the costs of a pattern's missing and observed block. With ℓ links per column of
+// a sparse P, the missing block counts as ℓ/(ℓ + 8) of its columns.
 func (c *blocks) exceeds(seen, gaps int) bool {
 	size := float64(gaps)
 	if c.first != nil {

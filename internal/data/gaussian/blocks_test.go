@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sparse is a positive definite matrix (d, d) with a given mean number of nonzero neighbours per
-// column.
+// sparse is a positive definite matrix (d, d) with a given mean number of neighbours.
 func sparse(d int, neighbours float64, rng *rand.Rand) []float64 {
 	p := make([]float64, d*d)
 	for j := range d {
@@ -32,8 +31,7 @@ func sparse(d int, neighbours float64, rng *rand.Rand) []float64 {
 	return p
 }
 
-// The parts are the inverse that gonum gives of the whole block, 0 between them, from a diagonal
-// matrix to a full one. A block that is not positive definite is refused.
+// The parts are gonum's inverse of the whole block, 0 between them.
 func TestBlocksAreInverted(t *testing.T) {
 	const d = 60
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -83,7 +81,6 @@ func TestBlocksAreInverted(t *testing.T) {
 	require.Greater(t, several, 20)
 }
 
-// gapped are n rows of d columns, 0 where missing, with their mask and weights.
 func gapped(d, n int, rng *rand.Rand) (x, mask, weight []float64) {
 	x, mask, weight = make([]float64, n*d), make([]float64, n*d), make([]float64, n)
 	for i := range n {
@@ -97,7 +94,6 @@ func gapped(d, n int, rng *rand.Rand) (x, mask, weight []float64) {
 	return x, mask, weight
 }
 
-// Moments and marginal loss of a sparse P equal those computed as if P were dense.
 func TestZerosOfThePrecision(t *testing.T) {
 	const d, n = 40, 30
 	rng := rand.New(rand.NewPCG(3, 1))

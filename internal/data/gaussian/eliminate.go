@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Elimination factors symmetric positive definite matrices A (d, d), which may be mostly zero:
-// columns with few neighbours are eliminated one by one, fewest first, and the others are factored
-// densely (docs/theory/gaussian.md#eq-elimination). It is not safe for concurrent use.
+// Elimination factors symmetric positive definite matrices A (d, d): columns with few neighbours
+// are eliminated one by one, fewest first, the others densely
+// (docs/theory/gaussian.md#eq-elimination). It is not safe for concurrent use.
 type Elimination struct {
 	factor func(a []float64, n, stride int) (ok bool) // as Algebra.Factor
 
@@ -30,8 +30,7 @@ const (
 	denseColumns    = 7  // with more than 1/7 of the remaining columns as neighbours, dense is faster
 )
 
-// NewElimination returns an Elimination for d columns that factors dense matrices as
-// Algebra.Factor does.
+// NewElimination factors dense matrices by factor, as Algebra.Factor.
 func NewElimination(d int, factor func(a []float64, n, stride int) (ok bool)) *Elimination {
 	vector := func() []float64 { return make([]float64, d) }
 	return &Elimination{factor: factor, d: d, a: make([]float64, d*d), pivot: vector(), near: make([][]int32, d), mark: make([]bool, d), part: vector()}
@@ -116,7 +115,6 @@ func (e *Elimination) eliminate(j int) {
 	}
 }
 
-// factorRest factors the remaining columns densely.
 func (e *Elimination) factorRest() (logDet float64, ok bool) {
 	n := len(e.rest)
 	if n == 0 {

@@ -8,8 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Log determinant, solutions and definiteness equal gonum's Cholesky factor's, for matrices from
-// diagonal to dense, one after the other.
 func TestElimination(t *testing.T) {
 	const d = 90
 	rng := rand.New(rand.NewPCG(3, 1))

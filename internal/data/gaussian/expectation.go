@@ -1,5 +1,4 @@
-// Package gaussian has the arithmetic of normal distributions with missing cells, shared by losses,
-// estimators and checks of tables.
+// Package gaussian has the arithmetic of normal distributions with missing cells.
 //
 //	RowPatterns  rows grouped by their missing cells
 //	Expectation  the expectation step of an EM algorithm
@@ -23,12 +22,9 @@ var ErrNotPositiveDefinite = errors.New("the precision is not positive definite 
 //
 //	A = Σ w_i,   S = Σ w_i E[δ_i | x_o],   M = Σ w_i E[δ_iδ_iᵀ | x_o],   L = Σ w_i log p(x_o)
 //
-// Rows of one pattern share the cheaper inverse of the missing or the observed block. With the
-// missing block, C = P_mm⁻¹, δ_m = −C(Pδ)_m and M gains δδᵀ + C. With the observed block, Q =
-// Σ_oo⁻¹ and q = Qδ_o (0 elsewhere), δ = Σq and M gains Σ + Σ(qqᵀ − Q)Σ; the products with Σ are
-// computed once for all rows.
-//
-// It is not safe for concurrent use.
+// A pattern uses the cheaper block. Missing: C = P_mm⁻¹, δ_m = −C(Pδ)_m, M gains δδᵀ + C. Observed:
+// Q = Σ_oo⁻¹, q = Qδ_o (0 elsewhere), δ = Σq, M gains Σ + Σ(qqᵀ − Q)Σ, with one product by Σ for
+// all rows. It is not safe for concurrent use.
 type Expectation struct {
 	Number, LogLikelihood float64   // A, L
 	Sum, Second           []float64 // S (d), M (d, d)
@@ -50,15 +46,13 @@ type Expectation struct {
 	pairs            [][2]int32
 }
 
-// completedRows holds rows (n, d) in the order of their patterns, times the square root of their
-// weights.
+// completedRows holds rows (n, d) in the order of their patterns, times √weight.
 type completedRows struct {
 	n     int
 	root  []float64 // (n) of the weights
 	x, px []float64 // (n, d)
 }
 
-// NewExpectation returns an Expectation for d columns.
 func NewExpectation(d int, r Algebra) *Expectation {
 	square, vector := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
 	c := &Expectation{d: d, Algebra: r, eta: vector(), p: square(), factor: NewElimination(d, r.Factor), sigma: square(), Mean: vector(),
@@ -68,7 +62,7 @@ func NewExpectation(d int, r Algebra) *Expectation {
 }
 
 // Over computes a step over rows x (n, d), 0 where missing, for η = Pμ (d) and the precision p (d,
-// d). rows are the patterns of mask and weight. It fails with ErrNotPositiveDefinite.
+// d). It fails with ErrNotPositiveDefinite.
 func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
 	if err := c.prepare(p); err != nil {
 		return err
@@ -88,8 +82,8 @@ type Network struct {
 	Pairs   [][2]int32
 }
 
-// Within computes a step at a network. Of M it computes only the diagonal and the network's pairs,
-// in one triangle. It fails with ErrNotPositiveDefinite.
+// Within computes a step at a network; of M only the diagonal and the network's pairs. It fails
+// with ErrNotPositiveDefinite.
 func (c *Expectation) Within(at Network, x, mask, weight []float64, rows *RowPatterns) error {
 	if err := c.prepare(at.P); err != nil {
 		return err
@@ -99,7 +93,7 @@ func (c *Expectation) Within(at Network, x, mask, weight []float64, rows *RowPat
 	return c.over(x, mask, weight, rows)
 }
 
-// Elements sets out to A, S, the diagonal of M and its elements at the pairs of the last Within.
+// Elements sets out to A, S, the diagonal of M and its pairs of the last Within.
 func (c *Expectation) Elements(out []float64) {
 	out[0] = c.Number
 	copy(out[1:], c.Sum)
@@ -133,7 +127,6 @@ func (c *Expectation) over(x, mask, weight []float64, rows *RowPatterns) error {
 	return c.finishCells(rows.patterns)
 }
 
-// prepare factors P unless it equals the last step's.
 func (c *Expectation) prepare(p []float64) (err error) {
 	if slices.Equal(c.p, p) {
 		return nil
@@ -170,8 +163,7 @@ func (c *Expectation) loss(pm []float64) (sum float64) {
 	return sum
 }
 
-// Gradient sets byEta (d) and byP (d, d) to the derivatives of the loss at fixed moments, and
-// returns the loss:
+// Gradient sets byEta (d) and byP (d, d) at fixed moments, and returns the loss:
 //
 //	ψ = −2A tr P + tr(PMP),   ∂ψ/∂η = −2PS,   ∂ψ/∂P = 2(PM + PSμᵀ − A I)
 func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
@@ -193,7 +185,7 @@ func (c *completedRows) begin(n, d int) {
 	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0
 }
 
-// take copies a pattern's rows as √w (x − μ), 0 where missing, and returns their total weight.
+// take copies a pattern's rows as √w (x − μ), 0 where missing.
 func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64) (share float64) {
 	for _, i := range rows {
 		share += weight[i]
@@ -217,8 +209,7 @@ func (c *completedRows) addSum(sum []float64) {
 	}
 }
 
-// side is one of the two ways to complete rows: inverses of blocks of matrix are applied to rows
-// with a sign and added to sum with the opposite sign.
+// side applies inverses to rows with a sign, and adds them to sum with the opposite sign.
 type side struct {
 	cells   bool
 	rows    *completedRows
@@ -235,7 +226,6 @@ func (s side) block(q *rowPattern) []int {
 	return q.gaps
 }
 
-// complete inverts the blocks of a side's patterns and applies them: x = sign block⁻¹ px.
 func (c *Expectation) complete(patterns []rowPattern, s side, by *blocks) error {
 	for k := range patterns {
 		q := &patterns[k]
@@ -257,12 +247,10 @@ func (c *Expectation) complete(patterns []rowPattern, s side, by *blocks) error 
 	return c.together.finish(patterns, s)
 }
 
-// density adds the log normalisers of a pattern's rows to L; logDet is log det Q.
 func (c *Expectation) density(q *rowPattern, logDet float64) {
 	c.LogLikelihood += q.share * 0.5 * (logDet - float64(len(q.seen))*math.Log(2*math.Pi))
 }
 
-// finishGaps completes the rows that use the inverse of their missing block.
 func (c *Expectation) finishGaps(patterns []rowPattern) error {
 	r, d := &c.byGaps, c.d
 	if r.n == 0 {
@@ -309,7 +297,6 @@ func (c *Expectation) addPairs(r *completedRows) {
 	}
 }
 
-// finishCells completes the rows that use the inverse of their observed block.
 func (c *Expectation) finishCells(patterns []rowPattern) error {
 	r, d := &c.byCells, c.d
 	if r.n == 0 {

@@ -11,8 +11,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Moments and likelihood by blocks of 8 to 20 columns, missing and observed, for weighted patterns
-// of one to three rows, equal each row's own conditional by gonum.
+// Moments and likelihood of blocks equal each row's own conditional by gonum.
 func TestMomentsOfBlocksTogether(t *testing.T) {
 	const d, n = 30, 60
 	rng := stream.New(7, 1)
@@ -101,8 +100,7 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	require.Equal(t, once.LogLikelihood, e.LogLikelihood)
 }
 
-// Within gives the likelihood of Over and its moments on the network's pairs and the diagonal, by
-// missing and by observed blocks.
+// Within equals Over on the network's pairs and the diagonal.
 func TestStepsWithinNetworks(t *testing.T) {
 	const n = 40
 	for _, c := range []struct {

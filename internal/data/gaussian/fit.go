@@ -23,9 +23,8 @@ const (
 )
 
 // Fit approximates the maximum-likelihood normal distribution of standardised columns with missing
-// cells by EM (Dempster, Laird and Rubin 1977, section 4.1.3). It stops after most iterations, or
-// once no mean or covariance moves by limit. The covariance has 1e-6 added on its diagonal. It
-// serves checks of a table; estimates come from package trainers.
+// cells by EM, for checks of a table. It stops after most iterations, or once no mean or covariance
+// moves by limit. The covariance has 1e-6 added on its diagonal.
 func Fit(t *data.Table, most int, limit float64) *Normal {
 	d := t.D
 	m := &Normal{make([]float64, d), mat.NewSymDense(d, nil)}
@@ -97,8 +96,7 @@ func (m *Normal) Correlation() *mat.SymDense {
 	return r
 }
 
-// precision is the inverse of the covariance of some columns, or of its diagonal if the covariance
-// is singular.
+// precision inverts the covariance of some columns, or its diagonal if it is singular.
 func (m *Normal) precision(columns []int) []float64 {
 	q := len(columns)
 	p, full := make([]float64, q*q), m.Covariance.RawSymmetric()
@@ -118,8 +116,7 @@ func (m *Normal) precision(columns []int) []float64 {
 	return p
 }
 
-// Filler holds rows of some columns; Fill imputes their missing cells by conditional means given
-// the observed cells of these columns.
+// Filler imputes missing cells of some columns by conditional means given their observed cells.
 type Filler struct {
 	Columns  []int
 	X        []float64 // (n, |Columns|)
@@ -143,17 +140,16 @@ func NewFiller(t *data.Table, columns []int) *Filler {
 	return c
 }
 
-// Fill imputes missing cells under m, a distribution of all the table's columns. With P the
-// precision of c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o), or the means if P_mm is singular.
+// Fill imputes missing cells under m, a distribution of all the table's columns: x̂_m = μ_m −
+// P_mm⁻¹ P_mo (x_o − μ_o) with P the precision of c.Columns, or the means if P_mm is singular.
 func (c *Filler) Fill(m *Normal) { c.each(m, 1, func(*filling) {}) }
 
 // Without imputes as Fill does, and again for each of columns (indices in c.Columns) as if that
-// column were missing in every row; each result has shape (n, |c.Columns| − 1). If a row has column
-// j, with residual e_j given the row's other cells,
+// column were missing in every row; each result has shape (n, |c.Columns| − 1). If a row has column j,
 //
 //	x̂_m⁽ʲ⁾ = x̂_m + P_mm⁻¹ P_mj e_j,   e_j = Σ_k P_jk (x̂_k − μ_k) / (P_jj − P_jm P_mm⁻¹ P_mj)
 //
-// and otherwise x̂_m⁽ʲ⁾ = x̂_m. Results do not depend on the number of workers.
+// and otherwise x̂_m⁽ʲ⁾ = x̂_m.
 func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 	q, out := len(c.Columns), make([][]float64, len(columns))
 	for a := range out {
@@ -185,7 +181,6 @@ func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 	return out
 }
 
-// filling is a missing pattern whose rows are being filled.
 type filling struct {
 	rows, gaps []int
 	p, mean    []float64 // of the columns
@@ -206,7 +201,6 @@ func (s *filling) slopes(to []float64, j int) (product float64) {
 	return product
 }
 
-// fill imputes one row; right is work space.
 func (s *filling) fill(x, right []float64) {
 	for _, a := range s.gaps {
 		x[a] = s.mean[a]
@@ -230,7 +224,6 @@ func (s *filling) rest(x []float64, j int) (sum float64) {
 	return sum
 }
 
-// each fills the rows of every pattern, then calls visit.
 func (c *Filler) each(m *Normal, workers int, visit func(*filling)) {
 	p, q, mean := m.precision(c.Columns), len(c.Columns), make([]float64, len(c.Columns))
 	for a, j := range c.Columns {

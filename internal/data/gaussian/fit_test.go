@@ -25,8 +25,7 @@ func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
 	return t
 }
 
-// Maximum likelihood if only one column has missing cells (Anderson 1957): regression of that
-// column on the others in the complete rows.
+// Only one column has missing cells: maximum likelihood is its regression (Anderson 1957).
 func TestNormalIsMaximumLikelihood(t *testing.T) {
 	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
 	m := gaussian.Fit(table, 1000, 1e-9)
@@ -69,7 +68,6 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	}
 }
 
-// Without equals Fill on a table that lacks the column, and never uses the column.
 func TestWithoutAColumn(t *testing.T) {
 	const n, d = 60, 5
 	rng := rand.New(rand.NewPCG(8, 8))

@@ -8,15 +8,13 @@ import (
 )
 
 // Marginal computes the marginal loss of a normal model in closed form, and its gradient
-// (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, and E the
-// columns of I that are observed, W = (I − CP)E completes observed values by their conditional
-// means, Q = Σ_ΛΛ⁻¹ = WᵀPW and dQ = WᵀdP W. Since I − CP is zero on the missing columns, WWᵀ = (I −
-// CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. With x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
+// (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, E the observed
+// columns of I, W = (I − CP)E, Q = Σ_ΛΛ⁻¹ = WᵀPW, x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
 //
-// Products with P and sums over rows are computed for all rows at once. Patterns with few observed
-// cells use byObserved. It is not safe for concurrent use.
+// where WWᵀ = (I − CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. Patterns with few observed cells use
+// byObserved. It is not safe for concurrent use.
 type Marginal struct {
 	ByMean, ByP []float64 // gradients (d) and (d, d), after Loss
 
@@ -43,20 +41,17 @@ type Marginal struct {
 	inverted, definite bool // Σ was computed; it exists
 }
 
-// inverted gives the rows and parts of a pattern.
 type inverted struct{ row, end, first, last int }
 
-// savedPart locates the m columns and the inverse of a part.
 type savedPart struct{ gaps, m, inverse int }
 
-// NewMarginal returns a Marginal for d columns.
 func NewMarginal(d int, r Algebra) *Marginal {
 	n := func() []float64 { return make([]float64, d*d) }
 	return &Marginal{d: d, ByMean: make([]float64, d), ByP: n(), p: n(), of: newBlocks(d, r), given: make([]float64, d), square: n(), sum: n(), csc: n(), s: n(), scrap: n(), observed: newByObserved(d, r)}
 }
 
-// Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing; rows without a value count 0. It sets
-// the gradients. It fails with ErrNotPositiveDefinite.
+// Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing, and sets the gradients. It fails with
+// ErrNotPositiveDefinite.
 func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err error) {
 	d := c.d
 	if !c.prepared || !slices.Equal(c.p, p) { // all batches of a step share one P
@@ -99,7 +94,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	return loss + c.finish(), nil
 }
 
-// sigma inverts P at the first request. It is false if P is not positive definite.
+// sigma is false if P is not positive definite.
 func (c *Marginal) sigma() bool {
 	if !c.inverted {
 		c.inverted = true
@@ -108,7 +103,6 @@ func (c *Marginal) sigma() bool {
 	return c.definite
 }
 
-// add adds the rows of a pattern and returns their −2 tr Q.
 func (c *Marginal) add(q *rowPattern, x, mu, weight, mask []float64) (loss float64, ok bool) {
 	d := c.d
 	at := inverted{row: c.n, first: len(c.parts)}
@@ -190,7 +184,6 @@ func (c *Marginal) complete(v []float64) {
 	}
 }
 
-// finish adds the gradients and returns the weighted sum of yᵀy.
 func (c *Marginal) finish() (loss float64) {
 	if c.n == 0 {
 		return 0
@@ -248,7 +241,6 @@ func newByObserved(d int, r Algebra) byObserved {
 	return byObserved{Algebra: r, d: d, all: all(d), sigma: n(), bySigma: n(), q: n(), slope: n(), x: v(), y: v(), z: v(), product: n()}
 }
 
-// add adds the rows of a pattern and returns their loss.
 func (c *byObserved) add(seen, rows []int, x, mu, weight, byMean []float64) (loss float64, ok bool) {
 	o := len(seen)
 	q, slope, r, y, z := c.q[:o*o], c.slope[:o*o], c.x[:o], c.y[:o], c.z[:o]
@@ -294,7 +286,6 @@ func (c *byObserved) add(seen, rows []int, x, mu, weight, byMean []float64) (los
 	return loss, true
 }
 
-// finish adds −Σ (∂ℓ/∂Σ) Σ to ∂ℓ/∂P.
 func (c *byObserved) finish(byP []float64) {
 	if !c.used {
 		return

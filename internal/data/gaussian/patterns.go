@@ -2,8 +2,7 @@ package gaussian
 
 import "slices"
 
-// RowPatterns groups the rows of positive weight by their missing cells. An Expectation stores
-// numbers of its last step in it.
+// RowPatterns groups the rows of positive weight by missing cells, with numbers of the last step.
 type RowPatterns struct {
 	d        int
 	order    []int        // rows sorted by pattern
@@ -11,7 +10,6 @@ type RowPatterns struct {
 	columns  []int        // missing and observed columns of each pattern
 }
 
-// rowPattern is one pattern: its rows are order[first:last].
 type rowPattern struct {
 	first, last int
 	gaps, seen  []int // columns
@@ -66,7 +64,6 @@ func (r *RowPatterns) Find(mask, weight []float64) {
 	}
 }
 
-// room resizes x to length n, in its own memory if possible.
 func room[T any](x []T, n int) []T {
 	if cap(x) < n {
 		return make([]T, n)

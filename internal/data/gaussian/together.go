@@ -7,8 +7,7 @@ import (
 	"missingscore/internal/simd"
 )
 
-// together inverts blocks of one matrix eight at a time in vector lanes (simd.Inverses), grouped by
-// size.
+// together inverts blocks of one matrix eight at a time in vector lanes (simd.Inverses).
 type together struct {
 	d        int
 	of       simd.Inverses
@@ -24,8 +23,7 @@ const (
 	mostTogether  = 128 // maximum number of columns: larger groups exceed the cache
 )
 
-// takes notes the pattern of a block for joint inversion, and reports whether its number of columns
-// is suitable.
+// takes notes a block for joint inversion if its number of columns is suitable.
 func (t *together) takes(columns, pattern int) bool {
 	if !simd.InvertsTogether() || columns < leastTogether || columns > mostTogether {
 		return false
@@ -72,8 +70,7 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	return nil
 }
 
-// apply applies a group's inverses to their rows: the first row of each pattern together, then the
-// second, and so on.
+// apply applies a group's inverses: the first row of each pattern together, then the second, ….
 func (t *together) apply(patterns []rowPattern, group []int, s side) {
 	t.from, t.to = room(t.from, t.of.Room()), room(t.to, t.of.Room())
 	for number, more := 0, true; more; number++ {

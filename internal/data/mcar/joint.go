@@ -30,7 +30,6 @@ func (w *work) newJoint(column int, predictors []int) *joint {
 	return r
 }
 
-// whole reports whether the predictors are all other columns, some with missing cells.
 func (r *joint) whole(d int) bool { return len(r.predictors) == d-1 && len(r.nuisance) > 0 }
 
 // robustScore is the p value of a score test of b = 0 in E[y] = Na + Xb with
@@ -39,8 +38,7 @@ func (r *joint) whole(d int) bool { return len(r.predictors) == d-1 && len(r.nui
 //
 //	S = (Σ u_i)ᵀ (Σ u_i u_iᵀ)⁻¹ (Σ u_i),   S/ν ~ Beta(q/2, (ν − q)/2),   ν = n − m + 1
 //
-// equivalently (ν − q)/q · S/(ν − S) ~ F(q, ν − q), as for Hotelling's T². The variances of y and X
-// given N are arbitrary. Collinear columns count as uninformative predictors. yx holds y and X side
+// as for Hotelling's T². Collinear columns count as uninformative predictors. yx holds y and X side
 // by side and is overwritten.
 func robustScore(nuisance, yx *mat.Dense) float64 {
 	n, m := nuisance.Dims()
@@ -80,9 +78,8 @@ func robustScore(nuisance, yx *mat.Dense) float64 {
 
 const sumRidge = 1e-9 // relative ridge for collinear columns
 
-// design returns a row for each row of the table that has a predictor: nuisance holds the constant
-// and the observed marks of columns with missing cells; yx holds whether the column is observed,
-// and the imputed predictors.
+// design has a row for each row with a predictor. nuisance: the constant and the observed marks of
+// columns with missing cells. yx: whether the column is observed, and the imputed predictors.
 func (w *work) design(r *joint, filled []float64) (nuisance, yx *mat.Dense) {
 	q, m := len(r.predictors), 1+len(r.nuisance)
 	var left, right []float64
@@ -105,7 +102,7 @@ func (w *work) design(r *joint, filled []float64) (nuisance, yx *mat.Dense) {
 	return mat.NewDense(len(left)/m, m, left), mat.NewDense(len(right)/(1+q), 1+q, right)
 }
 
-// patterns returns predictors with missing cells, one of each set that is missing in the same rows.
+// patterns returns one of each set of predictors that are missing in the same rows.
 func (w *work) patterns(predictors []int) (columns []int) {
 	alike, known := w.alike(), map[int]bool{}
 	for _, k := range predictors {
@@ -117,8 +114,7 @@ func (w *work) patterns(predictors []int) (columns []int) {
 	return columns
 }
 
-// findAlike returns, for each column, the first column with missing cells in the same rows; −1 for
-// complete columns.
+// findAlike returns each column's first column with the same missing rows; −1 for complete columns.
 func (w *work) findAlike() (first []int) {
 	known := map[string]int{}
 	for k := range w.table.D {

@@ -14,18 +14,13 @@ import (
 	"missingscore/data/missingness"
 )
 
-// lawPenalty penalises a slope's square, per standard deviation of its column: a normal prior with
-// standard deviation 5, which hardly affects smooth laws and bounds the slope of steps.
+// lawPenalty penalises a slope's square: a normal prior with sd 5, in sd of the column.
 const lawPenalty = 1.0 / 25
 
 // Law estimates a missing-at-random mechanism: for each column that Test finds at p < 0.05,
 // uncorrected, a logistic regression of "it is observed" on the other columns, imputed by
-// conditional means. The column itself is excluded, because its slope is not identified. nil if no
-// column's missingness depends on others.
-//
-// All predictors are used if there are ten rows of the rarer kind for each predictor and each
-// missing pattern; otherwise the strongest predictors that are individually significant
-// (Bonferroni).
+// conditional means; nil if there is no such column. Predictors are all other columns, or the
+// significant ones (Bonferroni) with fewer than ten rows of the rarer kind for each term.
 func Law(t *data.Table) *missingness.Model {
 	at := withGaps(t)
 	if at == nil || t.Counted != nil {
@@ -89,8 +84,7 @@ func (w *work) regress(j int, predictors []int, slope []float64) (intercept floa
 	return beta[0]
 }
 
-// design has the rows x (n, p) of a logistic regression, P(y = 1 | x) = 1/(1 + exp(−βᵀx)), and
-// their outcomes. The first column is the constant 1.
+// design has rows x (n, p) and outcomes y, P(y = 1 | x) = 1/(1 + exp(−βᵀx)); column 0 is 1.
 type design struct {
 	n, p int
 	x    []float64
@@ -103,8 +97,7 @@ const (
 )
 
 // fit maximises the log-likelihood − ½ penalty Σ β_k², k ≥ 1, by Newton's method with step halving.
-// Columns besides the first should have unit scale. Separated outcomes have no maximum without a
-// penalty.
+// Separated outcomes have no maximum without a penalty.
 func (d design) fit(penalty float64) []float64 {
 	beta, next := make([]float64, d.p), make([]float64, d.p)
 	gradient, step, scaled, hessian := make([]float64, d.p), make([]float64, d.p), make([]float64, len(d.x)), make([]float64, d.p*d.p)
@@ -153,8 +146,7 @@ func (d design) penalised(beta []float64, penalty float64) (sum float64) {
 	return sum
 }
 
-// derivatives fills the gradient and the negative Hessian of penalised; scaled is work space for
-// the rows times √(p(1−p)).
+// derivatives fills the gradient and the negative Hessian of penalised.
 func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, hessian []float64) {
 	clear(gradient)
 	for i, y := range d.y {

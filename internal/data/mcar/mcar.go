@@ -1,7 +1,6 @@
-// Package mcar tests whether cells are missing completely at random (MCAR): for each column with
-// missing cells, whether its missingness depends on the values of other columns
-// (docs/theory/complete-data.md#mar-test). It detects cells missing at random, for which the
-// marginal losses are biased; it cannot detect a column that masks itself.
+// Package mcar tests, for each column with missing cells, whether its missingness depends on the
+// values of other columns (docs/theory/complete-data.md#mar-test). It detects cells missing at
+// random; it cannot detect a column that masks itself.
 package mcar
 
 import (
@@ -25,21 +24,20 @@ type Column struct {
 	Name    string
 	Missing int // rows without it
 
-	// P is the p value of the test, NaN if it cannot be tested; Corrected is Holm's correction for
-	// the number of columns tested. Under MCAR one table in twenty has any Corrected below 0.05.
+	// P is NaN if the column cannot be tested; Corrected is Holm's correction for the number of
+	// columns tested.
 	P, Corrected float64
 	Joint        bool // one regression on all Predictors; otherwise one test for each
 	Predictors   int  // usable columns
-	// Predictor is the column with the strongest individual association. Direction is its position
-	// in rows that lack this column: "low" or "high", or the level of a binary column.
+	// Predictor is the column with the strongest individual association, Direction its position in
+	// rows that lack this column: "low", "high" or the level of a binary column.
 	Predictor, Direction string
 }
 
-// Depends reports whether the column's missingness depends on others.
 func (c Column) Depends() bool { return c.Corrected < level }
 
 // Where describes the rows in which the column is missing more often, as "x is low"; "no sign of
-// dependence" if the corrected test finds nothing, because the clearest difference is then chance.
+// dependence" if the corrected test finds nothing.
 func (c Column) Where() string {
 	switch {
 	case c.Predictor == "":
@@ -50,8 +48,7 @@ func (c Column) Where() string {
 	return c.Predictor + " is " + c.Direction
 }
 
-// String is one sentence, as "y is missing more often where x is low (p = 0.002)", with corrected
-// p.
+// String is, for example, "y is missing more often where x is low (p = 0.002)", with corrected p.
 func (c Column) String() string {
 	switch {
 	case c.Predictor == "":
@@ -101,17 +98,11 @@ const (
 	perTerm   = 10 // minimum rows of the rarer kind for each term of a regression
 )
 
-// Test tests each column with missing cells, in column order. It draws nothing: the same table
-// gives the same numbers, in any units.
-//
-// "Column j is observed" is tested against the other columns: x̂, imputed by conditional means
-// under a joint normal model, and their observed marks, because block missingness alone does not
-// contradict MCAR. The test is a robust score test with one degree of freedom per predictor. x̂
-// never uses x_j, which is known only where j is observed. With fewer than ten rows of the rarer
-// kind per term, each predictor is tested alone by its ranks, and P is their Bonferroni minimum.
-//
-// At most 100 000 rows are tested, fewer for many columns (a million cells for more than 10
-// columns, 2·10¹⁰/d³ rows for more than 138), but at least 5000, evenly spaced.
+// Test tests each column with missing cells, in column order, in any units. "Column j is observed"
+// is tested against the other columns, imputed by conditional means without x_j, given their
+// observed marks, by a robust score test with one degree of freedom per predictor. With fewer than
+// ten rows of the rarer kind per term, P is the Bonferroni minimum of rank tests of single
+// predictors. At most 100 000 evenly spaced rows are tested, fewer for many columns, but at least 5000.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
 // TestBy does the work of Test in parallel over columns.
@@ -123,8 +114,7 @@ func TestBy(workers int, t *data.Table) []Column {
 	if at == nil {
 		return nil
 	}
-	// Copying, ranking and imputing grow with cells; the regressions of all columns take about n d³
-	// steps.
+	// The regressions of all columns take about n d³ steps.
 	some := evenly(t, max(fitRows, min(100_000, mostCells/t.D, int(2e10/math.Pow(float64(t.D), 3)))))
 	z := some
 	if scale := data.StandardScale(some); some == t {
@@ -149,13 +139,13 @@ func withGaps(t *data.Table) (columns []int) {
 	return columns
 }
 
-// The normal distribution is fitted loosely, because any imputation gives a valid test.
+// Any imputation gives a valid test, so the fit is loose.
 const (
 	turns = 50
 	limit = 1e-3
 )
 
-// work is a standardised table under test. Shared results are computed on first use.
+// Shared results are computed on first use.
 type work struct {
 	table  *data.Table
 	room   int                     // filled tables held at once, in numbers
@@ -191,8 +181,7 @@ const (
 	mostFilled = 1 << 21 // numbers in filled tables
 )
 
-// evenly takes at most most rows, evenly spaced; it doubles the number while a column would be
-// constant in them.
+// evenly doubles the number of rows while a column would be constant in them.
 func evenly(t *data.Table, most int) *data.Table {
 	for ; most < t.N; most *= 2 {
 		rows := make([]int, most)
@@ -206,7 +195,6 @@ func evenly(t *data.Table, most int) *data.Table {
 	return t
 }
 
-// tests returns the results of some columns, without names, missing counts and corrections.
 func (w *work) tests(workers int, columns []int) []Column {
 	out, joints := make([]Column, len(columns)), make([]*joint, len(columns))
 	together(workers, columns, func(a, j int) { out[a], joints[a] = w.look(j) })
@@ -249,8 +237,7 @@ func together(workers int, list []int, do func(place, of int)) {
 	}
 }
 
-// look returns the individual tests of column j's predictors with their smallest p, and the joint
-// test if there are enough rows.
+// look returns column j's smallest individual p, and the joint test if there are enough rows.
 func (w *work) look(j int) (Column, *joint) {
 	single := w.single(j)
 	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
@@ -274,8 +261,7 @@ func (w *work) look(j int) (Column, *joint) {
 	return c, r
 }
 
-// holm fills in Corrected: the i-th smallest of m p values becomes the maximum of (m − k + 1) p_k
-// over k ≤ i (Holm 1979).
+// holm makes the i-th smallest of m p values the maximum of (m − k + 1) p_k, k ≤ i (Holm 1979).
 func holm(columns []Column) {
 	var order []int
 	for i, c := range columns {

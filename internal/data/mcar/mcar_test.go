@@ -13,8 +13,7 @@ import (
 	"missingscore/data"
 )
 
-// correlated are n rows of d normal columns, each with correlation ½ with the one before,
-// and with "observed" as the function says of row and column.
+// correlated are n rows of d normal columns, each with correlation ½ with the one before.
 func correlated(n, d int, rng *rand.Rand, observed func(row []float64, seen []bool)) *data.Table {
 	t := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
 	for j := range d {
@@ -98,9 +97,7 @@ func TestHolmIsThatOfR(t *testing.T) {
 	}
 }
 
-// Under MCAR 5 % of tables have p below 0.05, within three binomial errors. Block missingness and
-// predictors with missing cells do not change this; where few gaps leave one test a predictor, and
-// under blocks, the test may be stricter than it says.
+// Under MCAR 5 % of tables have p below 0.05; with few gaps and blocks the test may be stricter.
 func TestCalibrated(t *testing.T) {
 	const tables = 300
 	hidden := func(p float64, columns ...int) func(*rand.Rand) func([]float64, []bool) {
@@ -175,8 +172,7 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 	require.True(t, got[0].Depends())
 	require.Equal(t, []string{"y", "x", "low"}, []string{got[0].Name, got[0].Predictor, got[0].Direction})
 
-	// A weak dependence between two columns, also with missing predictors: nearly always detected,
-	// and in other columns at most 5 % of the time.
+	// A weak dependence is nearly always detected, in other columns at most 5 % of the time.
 	found, others := 0, 0
 	const tables = 100
 	for k := range tables {
@@ -200,8 +196,6 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 	require.LessOrEqual(t, float64(others), 3*0.05*tables+3*math.Sqrt(3*0.05*tables))
 }
 
-// Units and order of columns and rows do not change the numbers; reversed columns only reverse the
-// direction.
 func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	table := correlated(600, 4, rng, func(row []float64, seen []bool) {
@@ -229,7 +223,6 @@ func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 	}
 }
 
-// An untestable column has p NaN, null in JSON. Values under missing cells are not read.
 func TestNothingToTestWith(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 40, D: 2, Values: make([]float64, 80), Observed: make([]bool, 80)}
 	for i := range 40 {
@@ -251,7 +244,6 @@ func TestNothingToTestWith(t *testing.T) {
 	require.Empty(t, Test(complete))
 }
 
-// Collinear predictors are allowed.
 func TestDependentPredictors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	table := correlated(400, 5, rng, func(row []float64, seen []bool) {
@@ -268,8 +260,7 @@ func TestDependentPredictors(t *testing.T) {
 	require.False(t, math.IsNaN(mat.Sum(law.Logistic.Slope)))
 }
 
-// The law recovers intercept and slopes in the table's units, within four standard errors; MCAR
-// columns have none.
+// The law recovers intercept and slopes within four standard errors.
 func TestLawIsThatOfTheTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n = 20000

@@ -22,10 +22,9 @@ func predictors(single []association) (columns []int) {
 	return columns
 }
 
-// single returns the associations of column j with each usable predictor. With r the correlation of
-// the predictor's ranks with "j is missing" in the N rows that have it, (N − 1) r² is the squared
-// standardised Wilcoxon rank sum with ties: the score statistic of a logistic regression on the
-// ranks. It needs no imputation and no distribution. Nominal columns are excluded.
+// single tests each usable predictor of column j. With r the correlation of its ranks with "j is
+// missing" in the N rows that have it, (N − 1) r² is the squared standardised Wilcoxon rank sum
+// with ties. Nominal columns are excluded.
 func (w *work) single(j int) (out []association) {
 	var lack []int // rows without j
 	for i := range w.table.N {
@@ -54,7 +53,6 @@ func (w *work) single(j int) (out []association) {
 	return out
 }
 
-// ranked holds the centred ranks of a column's observed cells, with mean ranks for ties.
 type ranked struct {
 	of      []float64 // by row; 0 if missing
 	rows    int       // that have it
@@ -89,7 +87,6 @@ func (w *work) rank(k int) *ranked {
 	return out
 }
 
-// survival is P(χ² > x) with one degree of freedom.
 func survival(x float64) float64 {
 	return distuv.ChiSquared{K: 1}.Survival(max(x, 0))
 }

@@ -13,17 +13,13 @@ type Share struct {
 	Name    string
 	Missing [2]int // rows without it, by group
 	Rows    [2]int
-	// P is the p value of Fisher's exact test of equal shares; Corrected is Holm's correction for
-	// the number of columns with missing cells.
+	// P is of Fisher's exact test of equal shares; Corrected is Holm's correction.
 	P, Corrected float64
 }
 
-// Differs reports whether the shares differ.
 func (s Share) Differs() bool { return s.Corrected < level }
 
-// Shares compares two tables of the same columns by how often each column is missing, for columns
-// with missing cells in either. It compares counts only: missing patterns may differ even if shares
-// do not.
+// Shares compares how often each column of two tables is missing, for columns with missing cells.
 func Shares(a, b *data.Table) (out []Share) {
 	var columns []Column
 	for j, name := range a.Names {
@@ -41,18 +37,15 @@ func Shares(a, b *data.Table) (out []Share) {
 	return out
 }
 
-// String gives both shares of a column and p.
 func (s Share) String() string {
 	share := func(i int) float64 { return 100 * float64(s.Missing[i]) / float64(s.Rows[i]) }
 	return fmt.Sprintf("%s is missing in %.3g %% and %.3g %% of the rows (p %s)", s.Name, share(0), share(1), FormatP(s.Corrected))
 }
 
-// fisherExact is the two-sided p value of Fisher's exact test for x of n and y of m. Given k = x +
-// y, x is hypergeometric,
+// fisherExact is the two-sided p value of Fisher's exact test for x of n and y of m: the sum of P
+// over all x at most as probable as the observed one, with k = x + y and
 //
-//	P(x) = C(n, x) C(m, k − x) / C(n + m, k),
-//
-// and p is the sum of P over all x that are at most as probable as the observed one (Fisher 1935).
+//	P(x) = C(n, x) C(m, k − x) / C(n + m, k)
 func fisherExact(x, n, y, m int) float64 {
 	k := x + y
 	low, high := max(0, k-m), min(n, k)

@@ -43,7 +43,6 @@ func (m *Moments) body() []byte {
 	return body.Bytes()
 }
 
-// Checksum is the checksum of the file.
 func (m *Moments) Checksum() []byte {
 	sum := sha256.Sum256(m.body())
 	return sum[:]
@@ -68,7 +67,6 @@ func Is(path string) bool {
 	return err == nil && string(mark) == fileMark
 }
 
-// fileFactor is the memory for reading, relative to the file size.
 const fileFactor = 12
 
 var errDamaged = errors.New("the file is damaged, or not a file of moments: run missingscore moments again")
@@ -104,7 +102,6 @@ func Read(path string) (*Moments, error) {
 	return m, nil
 }
 
-// all returns the sums; nil if s is nil.
 func (s *sums) all() (all []float64) {
 	if s != nil {
 		for i, x := range s.sum {

@@ -1,7 +1,5 @@
 // Package moments has the sufficient statistics of normal distributions with missing cells: for
-// each missing pattern, the number of rows, sums and sums of products. They are computed in one
-// pass, or in parts and merged. Order and division of the rows change standardised means and
-// covariances by less than 1e-12.
+// each missing pattern, the number of rows, sums and sums of products.
 //
 //	New, Add, Merge   take them
 //	Write, Read       a file of them (docs/reference/files.md#moments)
@@ -30,18 +28,16 @@ type Moments struct {
 
 	Low, High []float64 // (d) minimum and maximum of each column; +Inf and −Inf without a value
 
-	// origin is subtracted from each column before summing, to keep digits if the mean is large:
-	// the column's mean in the first rows that have it, NaN if none has.
+	// origin is subtracted from each column before summing, to keep digits: the column's mean in
+	// the first rows that have it, NaN if none has.
 	origin   []float64
 	patterns map[string]*pattern // by observed columns, "1" or "0" each; nil for pairs
 	held     int                 // sums of all patterns
-	// pairs holds, for columns x (0 if missing) and observed marks o (1 or 0), the sums of products
-	// of all x, then all o: Σ x_j x_k over the rows that have both, Σ x_j o_k, and the counts Σ o_j
-	// o_k.
+	// pairs holds the sums Σ x_j x_k over the rows that have both, Σ x_j o_k and Σ o_j o_k, with o
+	// the observed marks (1 or 0).
 	pairs *sums
 }
 
-// Options configures New.
 type Options struct {
 	NA []string // marks of missing cells, kept in the file
 	// Pairs stores moments of pairs of columns only, for the method pairwise.
@@ -71,21 +67,18 @@ func New(names []string, o Options) (*Moments, error) {
 	return m, nil
 }
 
-// OfPairs reports whether these are moments of pairs only.
 func (m *Moments) OfPairs() bool { return m.pairs != nil }
 
 // Patterns is the number of missing patterns, 0 for pairs.
 func (m *Moments) Patterns() int { return len(m.patterns) }
 
-// mostPatterns is the maximum number of missing patterns.
 const mostPatterns = 100_000
 
 // ErrPatterns reports more than mostPatterns missing patterns.
 var ErrPatterns = errors.New("too many missing-data patterns")
 
-// Add adds rows: values and observed are (n, d) row-major, as in data.Table. A row without any
-// value counts as dropped. It fails if a value is not finite or beyond data.LargestValue, with
-// ErrPatterns, and with a *memory.Error; m is then invalid.
+// Add adds rows: values and observed are (n, d) row-major. It fails if a value is not finite or
+// beyond data.LargestValue, with ErrPatterns, and with a *memory.Error; m is then invalid.
 func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
 	for i, seen := range observed {
@@ -128,7 +121,6 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 	return checkRoom(m.held, "sums of products of %d columns in %d missing-data patterns", d, len(m.patterns))
 }
 
-// place sets the origin of columns that had no value before.
 func (m *Moments) place(values []float64, observed []bool) {
 	d := len(m.Names)
 	for j := range m.origin {
@@ -166,7 +158,6 @@ func (m *Moments) movedPairs(by []float64) *sums {
 	return m.pairs.moved(append(slices.Clone(by), make([]float64, d)...), func(a int) int { return d + a%d })
 }
 
-// pattern finds or makes the pattern of a key.
 func (m *Moments) pattern(key string) (*pattern, error) {
 	if p := m.patterns[key]; p != nil {
 		return p, nil
@@ -178,8 +169,7 @@ func (m *Moments) pattern(key string) (*pattern, error) {
 	return m.patterns[key], nil
 }
 
-// Merge adds the rows of other, which must have the same columns in the same order. It fails if
-// columns differ, if only one has pairs, and with ErrPatterns.
+// Merge adds the rows of other. It fails if columns or kinds of moments differ, and with ErrPatterns.
 func (m *Moments) Merge(other *Moments) error {
 	if err := m.agrees(other); err != nil {
 		return err
@@ -229,8 +219,7 @@ func (m *Moments) agrees(other *Moments) error {
 	return nil
 }
 
-// Select returns the moments of the named columns, in order. It fails if a name is unknown or
-// repeated, and for moments of pairs.
+// Select returns the moments of the named columns. It fails for moments of pairs.
 func (m *Moments) Select(names []string) (*Moments, error) {
 	columns := make([]int, len(names))
 	for k, name := range names {
@@ -266,7 +255,6 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 	return s, nil
 }
 
-// sorted returns the patterns, in order of their first observed columns.
 func (m *Moments) sorted() []*pattern {
 	out := make([]*pattern, 0, len(m.patterns))
 	for _, p := range m.patterns {

@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/memory"
 )
 
-// gapped draws n rows of d correlated columns in different units, with missing cells.
 func gapped(n, d int, missing float64, seed uint64) (names []string, values []float64, observed []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for j := range d {
@@ -38,7 +37,6 @@ func taken(t require.TestingT, names []string, values []float64, observed []bool
 	return m
 }
 
-// requireClose requires equal moments up to rounding.
 func requireClose(t require.TestingT, want, got *Moments) {
 	a, err := want.Table()
 	b, err2 := got.Table()
@@ -65,8 +63,7 @@ func requireClose(t require.TestingT, want, got *Moments) {
 	}
 }
 
-// Moments do not depend on order, parts or merging, also through files. Columns far from 0 lose no
-// digits.
+// Also through files. Columns far from 0 lose no digits.
 func TestMomentsDoNotDependOnOrderOrParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bin")
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,7 +100,6 @@ func TestMomentsDoNotDependOnOrderOrParts(t *testing.T) {
 	})
 }
 
-// The error of a sum does not grow with its 10⁶ terms.
 func TestSumsDoNotDrift(t *testing.T) {
 	s := newSums(1)
 	for range 1_000_000 {
@@ -112,7 +108,6 @@ func TestSumsDoNotDrift(t *testing.T) {
 	require.InDelta(t, 1e6+1e-4, s.at(0, 0), 2e-10)
 }
 
-// Select equals the moments of the table with these columns only.
 func TestSelect(t *testing.T) {
 	names, values, observed := gapped(900, 5, 0.4, 3)
 	m := taken(t, names, values, observed, false)
@@ -133,7 +128,6 @@ func TestSelect(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The rows of a pattern have its count, mean and covariances, standardised as by data.Standardise.
 func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	names, values, observed := gapped(3000, 4, 0.25, 5)
 	for i := range values { // one pattern of few rows, one whose columns are the same
@@ -162,7 +156,6 @@ func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	}
 }
 
-// patternMoments returns Σ 1, Σ z_j and Σ z_j z_k of each pattern.
 func patternMoments(t *data.Table) map[string][]float64 {
 	out := map[string][]float64{}
 	for i := range t.N {
@@ -189,7 +182,6 @@ func patternMoments(t *data.Table) map[string][]float64 {
 	return out
 }
 
-// Collinear and constant columns within a pattern give a singular covariance.
 func TestDependentColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var values []float64
@@ -213,7 +205,6 @@ func TestDependentColumns(t *testing.T) {
 	}
 }
 
-// Moments of pairs equal loops over the standardised rows.
 func TestPairs(t *testing.T) {
 	const d = 4
 	names, values, observed := gapped(600, d, 0.4, 11)
@@ -276,7 +267,6 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, `column "b": no observed value`)
 }
 
-// Any changed byte is refused.
 func TestDamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bin")
 	require.NoError(t, taken(t, []string{"a", "b"}, []float64{1, 2, 2, 3}, []bool{true, true, true, false}, false).Write(path))
@@ -288,7 +278,6 @@ func TestDamagedFile(t *testing.T) {
 	require.EqualError(t, err, path+": "+errDamaged.Error())
 }
 
-// Excessive memory is refused before allocation.
 func TestMemory(t *testing.T) {
 	t.Setenv(memory.Variable, "40kB")
 	var names []string

@@ -2,8 +2,7 @@ package moments
 
 import "slices"
 
-// pattern holds the rows with the same k observed columns: at most k + 1 rows are stored, more are
-// summed.
+// pattern holds the rows with the same k observed columns: at most k + 1 are stored, others summed.
 type pattern struct {
 	key    string
 	places []int // indices of the observed columns
@@ -12,7 +11,6 @@ type pattern struct {
 	sums   *sums     // of the k centred columns and a column of ones; nil: rows only
 }
 
-// flushRows is the number of rows added to the sums at a time.
 const flushRows = 64
 
 func newPattern(key string) *pattern {
@@ -27,7 +25,6 @@ func newPattern(key string) *pattern {
 
 func (p *pattern) few(n int) bool { return n <= len(p.places)+1 }
 
-// full reports whether the rows must move to the sums.
 func (p *pattern) full() bool {
 	k := len(p.places)
 	return len(p.rows) >= k*max(flushRows, k+2)
@@ -50,7 +47,6 @@ func (p *pattern) flush(m *Moments) {
 	p.rows = p.rows[:0]
 }
 
-// moved returns the sums after adding by to the table's columns.
 func (p *pattern) moved(s *sums, by []float64) *sums {
 	k := len(p.places)
 	own := make([]float64, k+1)
@@ -77,8 +73,7 @@ func (p *pattern) merge(q *pattern, by []float64, m *Moments) {
 	}
 }
 
-// reduced returns the key of the pattern restricted to some columns, and the indices among its own
-// columns of those it has.
+// reduced returns the key of the pattern restricted to columns, and the indices of these.
 func (p *pattern) reduced(columns []int) (string, []int) {
 	key := make([]byte, len(columns))
 	var places []int

@@ -8,9 +8,8 @@ import (
 	"missingscore/internal/memory"
 )
 
-// sums holds Σ_i y_ia y_ib over rows i, a ≤ b, of c columns. Blocks of rows are added with
-// compensated summation (A. Neumaier 1974, Zeitschrift für Angewandte Mathematik und Mechanik 54),
-// so the error does not grow with their number.
+// sums holds Σ_i y_ia y_ib over rows i, a ≤ b, of c columns, with compensated summation of blocks
+// (A. Neumaier 1974, Zeitschrift für Angewandte Mathematik und Mechanik 54).
 type sums struct {
 	c         int
 	sum, rest []float64 // (c(c + 1)/2): a sum is sum + rest
@@ -60,8 +59,7 @@ func (s *sums) merge(other *sums) {
 	}
 }
 
-// moved returns the sums of the columns y_a + by_a y_one(a), where one(a) is the column that is 1
-// in the rows that have a; by is 0 there.
+// moved returns the sums of y_a + by_a y_one(a), where one(a) is 1 in the rows that have a.
 func (s *sums) moved(by []float64, one func(a int) int) *sums {
 	out := newSums(s.c)
 	for a, i := 0, 0; a < s.c; a++ {
@@ -78,7 +76,6 @@ func (s *sums) moved(by []float64, one func(a int) int) *sums {
 
 const sumBytes = 16
 
-// checkRoom fails with a *memory.Error if sums exceed the memory.
 func checkRoom(sums int, what string, args ...any) error {
 	return memory.Check(sumBytes*float64(sums), "leave columns out (ReadOptions.Columns, ReadOptions.Exclude), or use moments.Options.Pairs if there are many missing-data patterns", what, args...)
 }

@@ -12,7 +12,7 @@ import (
 // Table returns standardised rows with the same moments, weighted by Table.Counted: at most k + 1
 // rows for a pattern of k observed columns with n > k + 1 rows
 // (docs/theory/gaussian.md#eq-condensed); no rows for moments of pairs. With y = x − M_j, M_j and
-// S_j mean and standard deviation of column j over all rows that have it:
+// S_j mean and standard deviation of column j:
 //
 //	m_j = Σy_j / (n S_j),   C_jk = (Σy_jy_k − Σy_j Σy_k / n) / (n S_j S_k)
 //
@@ -37,8 +37,7 @@ func (m *Moments) Table() (*data.Table, error) {
 	return t, nil
 }
 
-// scale returns mean and standard deviation of each column over the rows that have it, the origin
-// minus the mean (which has more digits), and the number of these rows.
+// centre is the origin minus the mean, which has more digits; own counts the rows of each column.
 func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error) {
 	d := len(m.Names)
 	number, sum, square := make([]float64, d), make([]float64, d), make([]float64, d)
@@ -77,7 +76,6 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 	return s, centre, own, nil
 }
 
-// standardisedPairs returns the moments of pairs of the standardised columns.
 func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
 	d, of := len(m.Names), m.movedPairs(centre)
 	p := &data.Pairs{Cross: make([]float64, d*d), Number: make([]float64, d*d)}
@@ -90,7 +88,6 @@ func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
 	return p
 }
 
-// represent appends the pattern's rows, or rows with the same moments, to a table.
 func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) {
 	k, n, deviation := len(p.places), float64(p.n), t.Counted.Scale.Deviation
 	if p.sums == nil {
@@ -132,9 +129,7 @@ func (p *pattern) append(t *data.Table, z []float64, count float64) {
 // Representatives returns r + 1 rows with the given mean and covariances (divisor r + 1) of k
 // columns, where C = LLᵀ has rank r and L is (k, r) (docs/theory/gaussian.md#eq-condensed):
 //
-//	m + √(r + 1) L h_i,   h_i the rows of H (r + 1, r),  HᵀH = I, 1ᵀH = 0
-//
-// H is Helmert's matrix.
+//	m + √(r + 1) L h_i,   h_i the rows of Helmert's H (r + 1, r),  HᵀH = I, 1ᵀH = 0
 func Representatives(mean []float64, cov *mat.SymDense) *mat.Dense {
 	l := root(cov)
 	r := 0

@@ -14,28 +14,23 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Centrality has a node's centrality measures, from the sizes |r| of its edges' partial
-// correlations r. The length of an edge is 1/|r| (Opsahl, Agneessens & Skvoretz 2010,
-// doi:10.1016/j.socnet.2010.03.006, as in R's qgraph), so strong edges are short.
+// Centrality has a node's centrality measures. The length of an edge of partial correlation r is
+// 1/|r| (Opsahl, Agneessens & Skvoretz 2010, doi:10.1016/j.socnet.2010.03.006, as in R's qgraph).
 type Centrality struct {
 	Strength          float64 // Σ_k |r_jk|
 	ExpectedInfluence float64 // Σ_k r_jk (Robinaugh, Millner & McNally 2016, doi:10.1037/abn0000181)
-	// Closeness is 1/Σ_k d_jk with d the lengths of shortest paths to reachable nodes; NaN if there
-	// are none.
+	// Closeness is 1/Σ_k d_jk over reachable nodes, d lengths of shortest paths; NaN if there are none.
 	Closeness float64
 	// Betweenness is the number of pairs of other nodes whose shortest path passes through the
-	// node; equally short paths share a pair (Freeman 1977). Each pair counts once, as in igraph;
-	// qgraph counts it twice.
+	// node; equally short paths share a pair (Freeman 1977). Each pair counts once, as in igraph.
 	Betweenness float64
-	// Predictability is R² of the node given all others, 1 − 1/(P_jj Σ_jj) for a normal
-	// distribution of precision P = Σ⁻¹; NaN if unknown (Predictability).
+	// Predictability is R² of the node given all others; NaN if unknown (Predictability).
 	Predictability float64
 	Bridge         *Bridge // nil without groups, and for a node without a group
 }
 
-// Bridge measures how a node connects its group to other groups (Jones, Ma & McNally 2021,
-// doi:10.1080/00273171.2019.1614898), as R's networktools::bridge. j is the node, k a node of
-// another group. Nodes without a group are ignored. Paths use positive edges only.
+// Bridge measures how a node j connects its group to other groups (Jones, Ma & McNally 2021,
+// doi:10.1080/00273171.2019.1614898), as R's networktools::bridge. Paths use positive edges only.
 type Bridge struct {
 	Strength          float64 // Σ_k |r_jk|
 	ExpectedInfluence float64 // Σ_k r_jk
@@ -44,13 +39,11 @@ type Bridge struct {
 	Betweenness       float64 // as Centrality.Betweenness, for pairs of nodes of different groups
 }
 
-// mostBetween is the maximum of nodes·edges for shortest paths; above it closeness and betweenness
-// are NaN, because they would take minutes.
 const mostBetween = 50_000_000
 
-// Centralities returns the centralities of the nodes in order, without Predictability and Bridge
-// (docs/theory/centrality.md#eq-centrality). Edges of size 0 are ignored. It fails if the network
-// repeats a node or an edge names an unknown one.
+// Centralities returns the centralities of the nodes, without Predictability and Bridge
+// (docs/theory/centrality.md#eq-centrality). It fails if the network repeats a node or an edge
+// names an unknown one.
 func (n *Network) Centralities() ([]Centrality, error) {
 	ends, err := n.Places()
 	if err != nil {
@@ -79,8 +72,7 @@ func (n *Network) Centralities() ([]Centrality, error) {
 	return out, nil
 }
 
-// SetBridges sets Bridge in the centralities of nodes, by each node's group in groups
-// (docs/theory/centrality.md#eq-bridge). It does nothing with fewer than two groups.
+// SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least two groups.
 func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 	ends, err := n.Places()
 	if err != nil {
@@ -132,7 +124,6 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 	return nil
 }
 
-// numbered returns the group number of each node, −1 for none, and the number of groups.
 func (n *Network) numbered(groups map[string]string) (of []int, count int) {
 	numbers := map[string]int{}
 	for _, node := range n.Nodes {
@@ -155,8 +146,7 @@ type step struct {
 }
 
 // paths returns, for each node, the number of reachable nodes, the sum of shortest path lengths to
-// them, and its betweenness. With groups only pairs of different groups count. Sums and betweenness
-// are NaN beyond mostBetween.
+// them, and its betweenness; NaN beyond mostBetween. With groups only pairs of different groups count.
 func (n *Network) paths(next [][]step, group []int) (reached []int, total, between []float64) {
 	reached, total, between = make([]int, len(next)), make([]float64, len(next)), make([]float64, len(next))
 	for source := range next {
@@ -174,8 +164,7 @@ const tie = 1e-10
 
 // brandes adds the shortest paths from one node to the betweenness of all, and returns the number
 // of nodes reached and the sum of their distances (Brandes 2001,
-// doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted is no substitute: it has no
-// groups, and lists every shortest path, which are exponentially many in a lattice.
+// doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted has no groups, and lists every shortest path.
 func brandes(next [][]step, source int, group []int, between []float64) (reached int, total float64) {
 	n := len(next)
 	far, paths, before := make([]float64, n), make([]float64, n), make([][]int, n)
@@ -225,19 +214,15 @@ func (q nearest) Len() int           { return len(q) }
 func (q nearest) Less(i, j int) bool { return q[i].length < q[j].length }
 func (q nearest) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
-// Push implements heap.Interface.
 func (q *nearest) Push(x any) { *q = append(*q, x.(step)) }
 
-// Pop implements heap.Interface.
 func (q *nearest) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
 }
 
-// WriteCentrality writes one CSV line for each name: node, strength, expected_influence, closeness,
-// betweenness, predictability and, if a node has a Bridge, bridge_strength,
-// bridge_expected_influence, bridge_expected_influence_2, bridge_closeness, bridge_betweenness.
+// WriteCentrality writes one CSV line for each name, with bridge columns if a node has a Bridge.
 // Unknown values are empty.
 func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 	c := csv.NewWriter(w)
@@ -272,7 +257,7 @@ func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 //
 //	R²_j = 1 − Var(x_j | others)/Var(x_j) = 1 − 1/(P_jj Σ_jj).
 //
-// It lies between 0 and 1. It fails if P is not positive definite.
+// It fails if P is not positive definite.
 func Predictability(p mat.Symmetric) ([]float64, error) {
 	var factors mat.Cholesky
 	if !factors.Factorize(p) {

@@ -26,7 +26,6 @@ type dotNode struct {
 // DOTID is always quoted, because names like <b> or node have a meaning in DOT.
 func (n dotNode) DOTID() string { return `"` + escape.Replace(printable.Text(n.name)) + `"` }
 
-// escape holds all escapes that DOT knows.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 type dotEdge struct {
@@ -57,9 +56,8 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 }
 
 // WriteDOT writes an undirected graph for Graphviz: pen width proportional to |partial
-// correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey.
-// Known uncertainty is in attributes named as in WriteEdges. It fails if the network repeats a node
-// or an edge names an unknown one.
+// correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey. It
+// fails if the network repeats a node or an edge names an unknown one.
 func (n *Network) WriteDOT(w io.Writer) error {
 	ends, err := n.Places()
 	if err != nil {

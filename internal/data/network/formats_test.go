@@ -15,8 +15,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The network's names are what CSV, XML and DOT each treat specially. igraph, networkx and Graphviz
-// read the golden files.
 func TestFormats(t *testing.T) {
 	p := mat.NewSymDense(6, nil)
 	for j, v := range []float64{4, 1, 1, 2, 1, 1} {
@@ -64,7 +62,6 @@ b,c,1,-1,3,,,,,,,0.75,1,5
 	require.False(t, math.Signbit(n.Pairs[1].PartialCorrelation), "no edge is 0, not −0")
 }
 
-// TakeEstimates sets edges to their estimates and sorts; edges without an estimate stay.
 func TestTakeEstimates(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, 2, 1, 2, 9, 3, 1, 3, 4})
 	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, true, true}})

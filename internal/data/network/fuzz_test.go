@@ -11,7 +11,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Any CSV is read and round-trips, or is refused.
 func FuzzReadPrecision(f *testing.F) {
 	names := []string{"b", "a"}
 	whole := fuzztest.InFile(f, "truth.csv", func(path string) (*mat.SymDense, error) { return network.ReadPrecision(path, nil) })

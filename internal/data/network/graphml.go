@@ -38,11 +38,10 @@ type graphMLData struct {
 	Value string `xml:",chardata"`
 }
 
-// WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and networkx: nodes n0, n1,
-// … in column order with their name or label as label; edges e0, e1, … strongest first with weight,
-// partial_correlation, precision, sign ("+", "-" or "") and known uncertainty, named as in
-// WriteEdges (http://graphml.graphdrawing.org/specification.html). It fails if the network repeats
-// a node or an edge names an unknown one.
+// WriteGraphML writes an undirected graph (http://graphml.graphdrawing.org/specification.html):
+// nodes n0, n1, … in column order, edges e0, e1, … strongest first with weight,
+// partial_correlation, precision, sign ("+", "-" or "") and uncertainty as in WriteEdges. It fails
+// if the network repeats a node or an edge names an unknown one.
 func (n *Network) WriteGraphML(w io.Writer) error {
 	ends, err := n.Places()
 	if err != nil {
@@ -64,7 +63,6 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 		}
 	}
 	g.Graph.ID, g.Graph.EdgeDefault = "network", "undirected"
-	// A name need not be a valid XML identifier.
 	for j, name := range n.Nodes {
 		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", printable.Text(name)}}}
 		if n.Labels != nil {

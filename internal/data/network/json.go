@@ -46,9 +46,8 @@ func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
 }
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation",
-// "precision", "sign"}]} and the known uncertainty of edges, named as in WriteEdges. An edge with a
-// binary or nominal end also has "levels" (WriteLevels); labels of nodes are in "labels", by name.
-// It fails if a number is not finite.
+// "precision", "sign"}]}, "labels" by name, and of edges the uncertainty as in WriteEdges and
+// "levels" (WriteLevels). It fails if a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
 		Nodes  []string          `json:"nodes"`

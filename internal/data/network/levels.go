@@ -11,31 +11,28 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Side is one end of an edge: its columns in a precision, and its level names; nil for numbers and
-// ordered levels. One column has two levels, low and high; K − 1 columns have K levels and are the
-// utilities of levels 2 to K minus the utility of the first.
+// Side is one end of an edge: its columns in a precision, and its level names, nil for numbers. One
+// column has two levels, low and high; K − 1 columns are the utilities of levels 2 to K minus the
+// utility of the first.
 type Side struct {
 	First, Width int
 	Levels       []string
 }
 
-// LevelPair is the association of two levels of an edge's ends. A name is empty for an end with a
-// number or ordered levels.
+// LevelPair is the association of two levels; a name is empty for an end with a number.
 type LevelPair struct {
 	From        string  `json:"level_from,omitempty"`
 	To          string  `json:"level_to,omitempty"`
 	Association float64 `json:"association"`
 }
 
-// Together returns the associations of the levels of two sides a and b of a precision P. With Σ the
-// inverse of P's block of their columns, which is their covariance given all other columns, and c_k
-// = u_k − ū the centred utility of level k of a side,
+// Together returns the associations of the levels of two sides of a precision P. With Σ the
+// covariance of their columns given all other columns and c_k = u_k − ū the centred utility of level k,
 //
 //	association = Cov(c_k, c_l) / √(Var(c_k) Var(c_l))
 //
-// It lies in [−1, 1] and does not depend on the order of levels or the choice of the first. A
-// number is its own c; the levels of one column with latent number z are −z/2 and z/2, so their
-// association is ± the edge's partial correlation. It fails if P is not positive definite.
+// in [−1, 1], for any order of levels. A number is its own c; two levels of a latent number z are
+// −z/2 and z/2. It fails if P is not positive definite.
 func Together(p mat.Symmetric, a, b Side) ([]LevelPair, error) {
 	d := a.Width + b.Width
 	columns := make([]int, 0, d)
@@ -72,7 +69,6 @@ func Together(p mat.Symmetric, a, b Side) ([]LevelPair, error) {
 	return out, nil
 }
 
-// contrasts maps a side's columns to c, one row each.
 func (s Side) contrasts() *mat.Dense {
 	switch {
 	case s.Levels == nil:
@@ -98,7 +94,6 @@ func (s Side) level(k int) string {
 	return s.Levels[k]
 }
 
-// HasLevels reports whether an end of an edge has levels.
 func (n *Network) HasLevels() bool {
 	for _, e := range n.Edges {
 		if e.Together != nil {
@@ -108,8 +103,8 @@ func (n *Network) HasLevels() bool {
 	return false
 }
 
-// WriteLevels writes CSV with the columns from, level_from, to, level_to and association: all pairs
-// of levels (LevelPair) of each edge with a binary or nominal end, in the order of Edges.
+// WriteLevels writes CSV with the columns from, level_from, to, level_to and association: all
+// LevelPairs of each edge with levels.
 func (n *Network) WriteLevels(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"from", "level_from", "to", "level_to", "association"})

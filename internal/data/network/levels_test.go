@@ -12,7 +12,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// precisionOf5 is a positive definite matrix.
 func precisionOf5() *mat.SymDense {
 	rng, x := stream.New(5, 1), mat.NewDense(9, 5, nil)
 	x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
@@ -21,8 +20,7 @@ func precisionOf5() *mat.SymDense {
 	return p
 }
 
-// Levels of two single columns have ± the partial correlation. A level of three has the partial
-// correlation of its centred utility, computed from the inverse of the whole precision.
+// Two single columns have ± the partial correlation; a level of three that of its centred utility.
 func TestTogether(t *testing.T) {
 	p := precisionOf5()
 	r := network.PartialCorrelation(p, 3, 4)

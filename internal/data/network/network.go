@@ -1,5 +1,4 @@
-// Package network has estimated networks: edges, their strength and uncertainty, centrality,
-// comparison with a known truth, and files for other programs.
+// Package network has estimated networks, their uncertainty, centrality and files.
 package network
 
 import (
@@ -11,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Precision is P_jk; PartialCorrelation is in [−1, 1] if P is
-// positive definite. The sign of the association is the sign of the partial correlation.
+// Edge joins two variables by name. Precision is P_jk; PartialCorrelation has the association's sign.
 type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
@@ -24,7 +22,6 @@ type Edge struct {
 	Together []LevelPair // of an edge with a binary or nominal end: associations of levels
 }
 
-// Weight is |PartialCorrelation|, the positive strength that graph programs expect.
 func (e Edge) Weight() float64 { return math.Abs(e.PartialCorrelation) }
 
 // Sign is "-" for a negative partial correlation, "" without a sign, else "+".
@@ -39,7 +36,7 @@ func (e Edge) Sign() string {
 }
 
 // Network holds all variables in column order and the edges, strongest first. Pairs holds all pairs
-// in column order with their uncertainty; nil without inference.
+// with their uncertainty; nil without inference.
 type Network struct {
 	Nodes  []string
 	Edges  []Edge
@@ -48,16 +45,14 @@ type Network struct {
 	Levels [][]string        // level names of each binary or nominal node, nil for others; nil if all are numbers
 }
 
-// Label is the display name of a node: its label or else its name.
 func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node) }
 
 // New makes the network with adjacency a and precision p, both of d nodes.
 //
 //	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
 //
-// Edges are sorted by |partial correlation| decreasing, ties by column order. It fails if sizes
-// differ, a name occurs twice, a diagonal entry is not positive or an edge's precision is not
-// finite.
+// It fails if sizes differ, a name occurs twice, a diagonal entry is not positive or an edge's
+// precision is not finite.
 func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 	d := p.SymmetricDim()
 	if len(names) != d || a.D != d || len(a.Edge) != d*(d-1)/2 {
@@ -126,11 +121,9 @@ func places(names []string) (map[string]int, error) {
 	return at, nil
 }
 
-// Precision is a symmetric matrix.
 type Precision interface{ At(j, k int) float64 }
 
-// PartialCorrelation of columns j and k is −P_jk / √(P_jj P_kk); NaN if a diagonal element is
-// negative. It avoids overflow of the product.
+// PartialCorrelation is −P_jk / √(P_jj P_kk) without overflow; NaN if a diagonal element is negative.
 func PartialCorrelation(p Precision, j, k int) float64 {
 	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }
@@ -147,8 +140,7 @@ func PartialCorrelations(p mat.Symmetric) []float64 {
 	return out
 }
 
-// Adjacency is an undirected graph on D nodes. Edge holds the pairs j<k packed
-// row by row, (0,1), (0,2), …, (1,2), …: length D(D−1)/2.
+// Adjacency is an undirected graph on D nodes. Edge holds the pairs (0,1), (0,2), …, (1,2), ….
 type Adjacency struct {
 	D    int
 	Edge []bool
@@ -166,7 +158,7 @@ func Threshold(p mat.Symmetric, t float64) Adjacency {
 	return a
 }
 
-// pairAt is the index of a pair of d nodes, in either order, among the pairs packed row by row.
+// pairAt is the index of a pair of d nodes, in either order, in Adjacency.Edge.
 func pairAt(d, j, k int) int {
 	j, k = min(j, k), max(j, k)
 	return j*(2*d-j-1)/2 + k - j - 1
@@ -175,7 +167,6 @@ func pairAt(d, j, k int) int {
 // Has reports whether j and k are joined, in either order; a node is not joined to itself.
 func (a Adjacency) Has(j, k int) bool { return j != k && a.Edge[pairAt(a.D, j, k)] }
 
-// Count is the number of edges.
 func (a Adjacency) Count() int {
 	n := 0
 	for _, e := range a.Edge {
@@ -186,7 +177,6 @@ func (a Adjacency) Count() int {
 	return n
 }
 
-// Neighbours returns the sorted neighbours of each node.
 func (a Adjacency) Neighbours() [][]int {
 	out := make([][]int, a.D)
 	i := 0

@@ -67,7 +67,6 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// on is a network of 4 nodes with the given packed pairs.
 func on(pairs ...int) Adjacency {
 	a := Adjacency{D: 4, Edge: make([]bool, 6)}
 	for _, i := range pairs {
@@ -128,15 +127,12 @@ func TestAUC(t *testing.T) {
 	}
 }
 
-// By hand.
 func TestF1(t *testing.T) {
 	require.InDelta(t, 0.5, F1(on(0, 1), on(0, 2)), 1e-12) // one hit, one false, one not found
 	require.InDelta(t, 2./3, F1(on(0, 1), on(0)), 1e-12)   // one hit, one not found
 	require.Zero(t, F1(on(), on()))
 }
 
-// By hand: −(−2)/√(4·9), 0 without a sign, −3/√(9·16). Partial correlations have no units: the product of two
-// diagonal elements may be beyond float64.
 func TestPartialCorrelations(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, -2, 0, -2, 9, 3, 0, 3, 16})
 	rho := PartialCorrelations(p)
@@ -156,9 +152,8 @@ func seven() *Network {
 	}}
 }
 
-// The numbers are those of R's igraph 1.3.5: strength(g), betweenness(g, weights = 1/w) and
-// closeness(g, weights = 1/w) with w = |r|; qgraph 1.9.3's centrality() agrees (InDegree,
-// InExpectedInfluence, Closeness of a–e alone, Betweenness twice that of igraph).
+// R's igraph 1.3.5: strength(g), betweenness(g, weights = 1/w) and closeness(g, weights = 1/w) with
+// w = |r|; qgraph 1.9.3's centrality() agrees (Betweenness twice that of igraph).
 func TestCentralities(t *testing.T) {
 	got, err := seven().Centralities()
 	require.NoError(t, err)
@@ -181,8 +176,8 @@ func TestCentralities(t *testing.T) {
 	require.ErrorContains(t, err, `no node is named "nobody"`)
 }
 
-// The numbers are those of R's networktools 1.6.0: bridge(W, communities = c("x", "y", "x", "y", "z", "x")), and
-// with useCommunities = c("x", "y").
+// R's networktools 1.6.0: bridge(W, communities = c("x", "y", "x", "y", "z", "x")), and with
+// useCommunities = c("x", "y").
 func TestBridges(t *testing.T) {
 	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
 	n := &Network{Nodes: []string{"a", "b", "c", "d", "e", "f"}, Edges: []Edge{
@@ -220,8 +215,7 @@ func TestBridges(t *testing.T) {
 	require.Nil(t, got[0].Bridge, "one group")
 }
 
-// R² is that of the regression on all others, from the covariance solve(P) in R 4.2.2:
-// S[j,-j] %*% solve(S[-j,-j], S[-j,j]) / S[j,j].
+// R 4.2.2, covariance S = solve(P): S[j,-j] %*% solve(S[-j,-j], S[-j,j]) / S[j,j].
 func TestPredictability(t *testing.T) {
 	got, err := Predictability(mat.NewSymDense(3, []float64{2, -0.5, 0.3, -0.5, 1.5, 0.4, 0.3, 0.4, 1}))
 	require.NoError(t, err)

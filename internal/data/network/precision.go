@@ -15,8 +15,7 @@ import (
 	"missingscore/internal/printable"
 )
 
-// WritePrecision writes p, shape (d, d), as CSV: a header with the d names,
-// then d rows. It fails if sizes differ.
+// WritePrecision writes p, shape (d, d), as CSV below a header with the d names.
 func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	d := p.SymmetricDim()
 	if len(names) != d {
@@ -35,13 +34,10 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	return c.Error()
 }
 
-// ReadPrecision reads what WritePrecision wrote; the file may be in any format and with any
-// separator that data.ReadFile knows. With names, row and column j of the result belong to
-// names[j]. Omitted columns are conditioned on, not marginalised out.
-//
-// It fails, naming line and column, if a cell is not finite, the matrix is not square or not
-// symmetric (relative to the entry or √(P_jj P_kk), tolerance 1e-8), a name is empty or repeated,
-// or a requested name is absent.
+// ReadPrecision reads the file of WritePrecision in any format of data.ReadFile. With names, row
+// and column j of the result belong to names[j]; omitted columns are conditioned on, not
+// marginalised out. It fails at a cell that is not finite, if the matrix is not square or not
+// symmetric (tolerance 1e-8), and for names that are empty, repeated or absent.
 func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	c, err := data.ReadCells(path, data.ReadOptions{})
 	if err != nil {
@@ -97,8 +93,7 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	return p, nil
 }
 
-// nearly reports whether two elements are equal up to rounding, relative to their size or the
-// diagonal's: computed inverses have noise where the truth is 0.
+// nearly reports whether two elements are equal up to rounding: computed inverses have noise at 0.
 func nearly(low, up, a, b float64) bool {
 	return math.Abs(low-up) <= 1e-8*max(math.Abs(low), math.Abs(up), math.Sqrt(math.Abs(a))*math.Sqrt(math.Abs(b)))
 }

@@ -41,7 +41,6 @@ func TestPrecisionRoundTrip(t *testing.T) {
 	require.True(t, mat.Equal(p, got))
 }
 
-// An escaped name is found by its original.
 func TestPrecisionOfEscapedNames(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, WritePrecision(&text, []string{"a", "b\u202e"}, mat.NewSymDense(2, []float64{2, 1, 1, 3})))

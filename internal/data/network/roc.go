@@ -8,16 +8,14 @@ import (
 	"gonum.org/v1/gonum/integrate"
 )
 
-// Rate is a point of a ROC curve, in [0, 1]: the false positive rate FPR and the true positive rate
-// TPR of edges.
+// Rate is a point of a ROC curve of edges.
 type Rate struct{ FPR, TPR float64 }
 
 // Compare counts pairs j<k of the estimate against the truth.
 //
 //	FPR = #(found, not true) / #(not true),  TPR = #(found, true) / #(true)
 //
-// It fails if sizes differ, or if the truth has no edges or no non-edges: then
-// one of the rates, and the AUC, is undefined.
+// It fails if sizes differ, or if the truth has no edges or no non-edges.
 func Compare(truth, estimate Adjacency) (Rate, error) {
 	if truth.D != estimate.D || len(truth.Edge) != len(estimate.Edge) {
 		return Rate{}, fmt.Errorf("network: the truth has %d nodes, the estimate %d", truth.D, estimate.D)
@@ -42,8 +40,7 @@ func Compare(truth, estimate Adjacency) (Rate, error) {
 	return Rate{FPR: alarms / float64(gaps), TPR: hits / float64(edges)}, nil
 }
 
-// Curve is the ROC curve through the rates: (0,0) and (1,1) added, sorted by (FPR, TPR), because
-// rates along a path need not increase.
+// Curve adds (0,0) and (1,1) and sorts by (FPR, TPR): rates along a path need not increase.
 func Curve(rates []Rate) []Rate {
 	c := append([]Rate{{0, 0}, {1, 1}}, rates...)
 	slices.SortFunc(c, func(a, b Rate) int {
@@ -62,8 +59,7 @@ func AUC(rates []Rate) float64 {
 	return integrate.Trapezoidal(x, y)
 }
 
-// F1 is 2 TP / (2 TP + FP + FN) of an estimate of the same size as the truth: the harmonic mean of
-// precision and recall. 0 if neither has an edge.
+// F1 is 2 TP / (2 TP + FP + FN); 0 if neither has an edge.
 func F1(truth, estimate Adjacency) float64 {
 	hits, all := 0, 0
 	for i, edge := range truth.Edge {

@@ -9,8 +9,7 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Uncertainty of the partial correlation of a pair. NaN means that the kind of inference does not
-// provide the value.
+// Uncertainty of the partial correlation of a pair; NaN if the inference does not provide a value.
 type Uncertainty struct {
 	Estimate  float64 // of the partial correlation: unpenalised, for every pair
 	SE        float64 // standard error of Estimate
@@ -28,12 +27,10 @@ func Unknown(rows int) Uncertainty {
 	return Uncertainty{n, n, n, n, n, n, n, n, rows}
 }
 
-// nominal reports whether a node has more than two levels.
 func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j]) > 2 }
 
-// SetUncertainty sets the uncertainty of every pair j < k in column order, (0,1), (0,2), …, as in
-// Adjacency, and of the edges. p is the precision given to New. Pairs with a nominal node have no
-// sign.
+// SetUncertainty sets the uncertainty of every pair, in the order of Adjacency, and of the edges. p
+// is the precision given to New. Pairs with a nominal node have no sign.
 func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
 	for j, from := range n.Nodes {
@@ -50,8 +47,8 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	}
 }
 
-// TakeEstimates replaces the partial correlations of edges by the estimates of inference, of pairs
-// j < k in column order, and sorts again; edges without an estimate stay.
+// TakeEstimates replaces the edges' partial correlations by the estimates of inference, in the
+// order of Adjacency, and sorts again; edges without an estimate stay.
 func (n *Network) TakeEstimates(pairs []Uncertainty) {
 	for i, at := range n.pairsOfEdges() {
 		if v := pairs[at].Estimate; !math.IsNaN(v) {
@@ -61,7 +58,6 @@ func (n *Network) TakeEstimates(pairs []Uncertainty) {
 	n.sort()
 }
 
-// pairsOfEdges returns each edge's index among all pairs in column order.
 func (n *Network) pairsOfEdges() (pairs []int) {
 	at, _ := places(n.Nodes) // New has checked the names
 	for _, e := range n.Edges {
@@ -70,10 +66,8 @@ func (n *Network) pairsOfEdges() (pairs []int) {
 	return pairs
 }
 
-// uncertaintyColumns are the column names of Uncertainty in files.
 var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
 
-// record returns the values of uncertaintyColumns; unknown values are empty.
 func (u *Uncertainty) record() []string {
 	var out []string
 	for _, x := range []float64{u.Estimate, u.SE, u.Low, u.High, u.P, u.Q, u.Inclusion, u.SameSign} {
@@ -86,7 +80,6 @@ func (u *Uncertainty) record() []string {
 	return append(out, strconv.Itoa(u.Rows))
 }
 
-// known returns name and value of the known uncertaintyColumns; none if u is nil.
 func (u *Uncertainty) known() (out [][2]string) {
 	if u == nil {
 		return nil
@@ -99,8 +92,7 @@ func (u *Uncertainty) known() (out [][2]string) {
 	return out
 }
 
-// WritePairs writes the columns of WriteEdges for every pair, in column order. Pairs without an
-// edge have the weight, partial correlation and precision of the fit.
+// WritePairs writes the columns of WriteEdges for every pair, in column order.
 func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
 
 func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
@@ -121,10 +113,8 @@ func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
 	return c.Error()
 }
 
-// WriteEdges writes CSV with the columns from, to, weight, partial_correlation and precision, one
-// edge a line in the order of Edges, with shortest exact numbers. With inference the columns
-// estimate, se, low, high, p, q, inclusion, same_sign and pairs follow (Uncertainty), empty if
-// unknown.
+// WriteEdges writes CSV with the columns from, to, weight, partial_correlation and precision, and
+// with inference estimate, se, low, high, p, q, inclusion, same_sign and pairs, empty if unknown.
 func (n *Network) WriteEdges(w io.Writer) error { return writeEdges(w, n.Edges, n.Pairs != nil) }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -1,5 +1,4 @@
-// Package noise has schedules of noise x(t) = a(t) x + σ(t) ε with ε ~ N(0, I), for denoising score
-// matching and its samplers.
+// Package noise has schedules of noise x(t) = a(t) x + σ(t) ε with ε ~ N(0, I).
 package noise
 
 import (
@@ -20,14 +19,12 @@ const (
 	Fixed Kind = "fixed"
 	// Exploding is variance-exploding: a = 1, σ = Least (Most/Least)^t (Song et al. 2021).
 	Exploding Kind = "exploding"
-	// Preserving is variance-preserving: a² + σ² = 1 with a = exp(−½∫β),
-	// β rising linearly from Least to Most in time (Ho et al. 2020). Time starts
-	// at 0.001, where σ is not yet 0.
+	// Preserving is variance-preserving: a² + σ² = 1 with a = exp(−½∫β), β rising linearly from
+	// Least to Most (Ho et al. 2020), from time 0.001, where σ is not yet 0.
 	Preserving Kind = "preserving"
 )
 
-// Schedule defines a(t), σ(t) and the times t in use. Lengths have the units of the rows; in a fit,
-// standard deviations.
+// Schedule defines a(t), σ(t) and the times t in use. Lengths have the units of the rows.
 type Schedule struct {
 	Kind   Kind    `json:"kind"`
 	Least  float64 `json:"least"`  // fixed: σ, 0.1; exploding: least σ, 0.01; preserving: β at 0, 0.1
@@ -35,7 +32,6 @@ type Schedule struct {
 	Levels int     `json:"levels"` // number of equally spaced t; 0 is continuous t
 }
 
-// WithDefaults fills zero values. It fails if the schedule is invalid.
 func (s Schedule) WithDefaults() (Schedule, error) {
 	if s.Kind == "" {
 		s.Kind = Exploding
@@ -75,7 +71,6 @@ func (s *Schedule) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Single reports whether there is only one level.
 func (s Schedule) Single() bool { return s.Kind == Fixed }
 
 // At is a(t) and σ(t).
@@ -91,8 +86,7 @@ func (s Schedule) At(t float64) (signal, noise float64) {
 	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
 }
 
-// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW that adds this
-// noise (Song et al. 2021).
+// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al. 2021).
 func (s Schedule) Rates(t float64) (f, square float64) {
 	switch s.Kind {
 	case Fixed:
@@ -107,7 +101,6 @@ func (s Schedule) Rates(t float64) (f, square float64) {
 
 const first = 1e-3 // first time of preserving schedules
 
-// Time returns the time of level k, from 0, the least noise.
 func (s Schedule) Time(k int) float64 {
 	if s.Levels < 2 {
 		return 0

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// f and g² equal numerical derivatives, and schedules have the right ends.
 func TestRates(t *testing.T) {
 	for _, s := range []Schedule{{Kind: Exploding}, {Kind: Preserving}, {Kind: Exploding, Least: 0.3, Most: 5}} {
 		s, err := s.WithDefaults()

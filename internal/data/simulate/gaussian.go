@@ -21,8 +21,8 @@ type Gaussian struct {
 	Precision *mat.SymDense
 }
 
-// Sample draws a complete table of n rows with the columns x1 … xd. It fails if the shapes
-// disagree, the precision is not positive definite or n is below 2.
+// Sample draws a complete table of n rows with the columns x1 … xd. It fails if the precision is
+// not positive definite or n is below 2.
 func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
 	if d == 0 || g.Precision.SymmetricDim() != d {
@@ -39,7 +39,6 @@ func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	return sample(d, values)
 }
 
-// sample is the table of complete rows with the columns x1 … xd.
 func sample(d int, values []float64) (*data.Table, error) {
 	if n := len(values) / d; n < 2 {
 		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
@@ -52,17 +51,16 @@ func sample(d int, values []float64) (*data.Table, error) {
 }
 
 // Normal draws the distribution of the paper's experiment "Normal distribution estimation"
-// (appendix, implementation details), before truncation. The mean is 1/2 in every column. The first
-// d−1 have covariance
+// (appendix, implementation details), before truncation. The mean is 1/2. The first d−1 columns
+// have covariance
 //
 //	S = Q diag(v) Qᵀ,   v_i ~ U[0.5, 1.5],   Q uniform on the orthogonal matrices
 //
-// and the last is X_d = X_1/2 + Z/2 with Z independent, E Z = 1/2, Var Z = Var X_1. Given the
-// others X_d has variance S_11/4 and depends on X_1 only, hence
+// and the last is X_d = X_1/2 + Z/2 with Z independent, E Z = 1/2, Var Z = Var X_1, hence
 //
 //	P = [S⁻¹ 0; 0 0] + (4/S_11) u uᵀ,   u = (−1/2, 0, …, 0, 1)
 //
-// with exact zeros P_jd for 1 < j < d. It fails for d < 3.
+// It fails for d < 3.
 func Normal(d int, rng *rand.Rand) (Gaussian, error) {
 	if d < 3 {
 		return Gaussian{}, fmt.Errorf("d = %d: the normal experiment needs at least 3 columns", d)
@@ -88,9 +86,8 @@ func Normal(d int, rng *rand.Rand) (Gaussian, error) {
 	return Gaussian{Mean: mean, Precision: p}, nil
 }
 
-// orthogonal draws Q (m, m) uniformly: the Q of a Gaussian matrix's QR decomposition, with columns
-// multiplied by the signs of R's diagonal (Mezzadri 2007, "How to generate random matrices from the
-// classical compact groups").
+// orthogonal draws Q (m, m) uniformly: the Q of a Gaussian matrix's QR decomposition times the
+// signs of R's diagonal (Mezzadri 2007, "How to generate random matrices from the classical compact groups").
 func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	g := mat.NewDense(m, m, nil)
 	g.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, g)
@@ -104,8 +101,7 @@ func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 }
 
 // TruncateBelow returns the domain of the paper's truncated normal experiment: each of the first
-// columns above its quantile of this share (paper: 3 columns, 0.1). It fails if the precision is
-// not positive definite.
+// columns above its quantile of this share (paper: 3 columns, 0.1).
 func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {
@@ -118,9 +114,8 @@ func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, err
 	return s, nil
 }
 
-// TruncateAcross returns the domain of the paper's truncated star experiment: a half-space aᵀx ≤ b
-// with uniform direction a of length 1, and b such that this share of the distribution lies outside
-// (paper: 0.2).
+// TruncateAcross returns the domain of the paper's truncated star experiment: aᵀx ≤ b with uniform
+// direction a, and this share of the distribution outside (paper: 0.2).
 func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {
@@ -149,8 +144,7 @@ func (g Gaussian) covariance() (*mat.SymDense, error) {
 	return &sigma, nil
 }
 
-// SampleInside samples inside a domain by rejection. It fails if fewer than one draw in 10000 lies
-// inside.
+// SampleInside samples by rejection. It fails if fewer than one draw in 10000 lies inside.
 func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.Table, error) {
 	if !s.Bounded() {
 		return g.Sample(n, rng)

@@ -13,27 +13,23 @@ import (
 // Shapes lists the networks of Graph.
 var Shapes = []string{"random", "hub", "chain", "star"}
 
-// hubSize is the number of columns of a hub group, including the hub.
 const hubSize = 10
 
-// defaultStrength is the default partial correlation of an edge.
 const defaultStrength = 0.25
 
-// Graph draws a Gaussian with mean 0 and variances of the inverse of
+// Graph draws a Gaussian with mean 0 and precision
 //
 //	P = I − r A∘S,
 //
-// with A the adjacency matrix of a shape and S random signs; every edge has the partial correlation
-// ±r:
+// with A the adjacency matrix of a shape and S random signs; edges have the partial correlation ±r:
 //
 //	random  as many edges as are asked for, among all pairs
 //	hub     groups of ten columns, the first of each joined with the others
 //	chain   each column joined with the next
 //	star    the first column joined with all others
 //
-// The default strength (0) is r = 0.25, or nine tenths of the limit of positive definiteness,
-// 1/|λ_min(−A∘S)|, if that is less. It fails for d < 2, an invalid number of edges, an unknown
-// shape, or an r beyond the limit, which the error states.
+// Strength 0 is r = 0.25, or nine tenths of the limit of positive definiteness, 1/|λ_min(−A∘S)|, if
+// that is less. It fails for d < 2, an invalid number of edges, an unknown shape, or an r beyond the limit.
 func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussian, error) {
 	if d < 2 {
 		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 columns", d)
@@ -119,20 +115,19 @@ func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err err
 	return pairs, nil
 }
 
-// Star draws a Gaussian whose network is a star: node 0 is joined with each other node with probability 0.9
-// (paper, "Star shaped truncated graphical model"). With A the adjacency matrix, mean 0 and
+// Star draws a Gaussian whose node 0 is joined with each other node with probability 0.9 (paper,
+// "Star shaped truncated graphical model"). With A the adjacency matrix, mean 0 and
 //
 //	P = I + w A,   w = 0.8 / |λ_min(A)|
 //
-// so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined. It fails for d < 2.
+// It fails for d < 2.
 func Star(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
 
 // Dense is Star with every pair joined with probability 0.5.
 func Dense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
 
-// Stars is Star with k centres, nodes 0 … k−1, at the expected number of edges of one star: each of the k(d−k) +
-// k(k−1)/2 pairs that hold a centre is joined with probability 0.9(d−1) over their number. It fails unless 1 ≤ k
-// < d.
+// Stars is Star with k centres, nodes 0 … k−1, at the expected number of edges of one star. It
+// fails unless 1 ≤ k < d.
 func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
 	if k < 1 || k >= d {
 		return Gaussian{}, fmt.Errorf("%d centres among %d nodes: there must be at least 1, and fewer than nodes", k, d)
@@ -141,7 +136,6 @@ func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
 	return simulateNetwork(d, k, 0.9*float64(d-1)/float64(pairs), rng)
 }
 
-// simulateNetwork joins each pair that holds one of the first centres nodes.
 func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gaussian, error) {
 	if d < 2 {
 		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 nodes", d)
@@ -164,10 +158,9 @@ func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gauss
 	return Gaussian{Mean: make([]float64, d), Precision: scaled(weight, adjacency, 1)}, nil
 }
 
-// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j² for the
-// paper's experiment "Non-Gaussian Model", which does not specify them: −I plus couplings ±0.4,
-// each pair coupled with probability 2/(d−1), then shrunk so that the largest eigenvalue of θ is at
-// most −0.1 and the density integrable. It fails for d < 2.
+// Quartic draws θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²: −I plus couplings ±0.4, each
+// pair coupled with probability 2/(d−1), shrunk so that the largest eigenvalue is at most −0.1. The
+// paper's "Non-Gaussian Model" does not specify θ. It fails for d < 2.
 func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
 	if d < 2 {
 		return nil, fmt.Errorf("d = %d: the quartic experiment needs at least 2 columns", d)

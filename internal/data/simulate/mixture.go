@@ -35,7 +35,7 @@ func (m Mixture) Check() error {
 	return nil
 }
 
-// Draw returns n rows (n, d), row-major. The mixture must pass Check.
+// Draw returns n rows (n, d). The mixture must pass Check.
 func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	ends := floats.CumSum(make([]float64, len(m.Weights)), m.Weights)
 	total := ends[len(ends)-1]
@@ -52,8 +52,7 @@ func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	return x
 }
 
-// Sample does the work of Draw and returns a complete table with the columns x1 … xd. It fails
-// where Check fails, and if n is below 2.
+// Sample draws a complete table with the columns x1 … xd.
 func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -61,9 +60,8 @@ func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	return sample(len(m.Means[0]), m.Draw(n, rng))
 }
 
-// Moons is two interleaved half circles of radius 1 in the plane, the upper about (0, 0) and the
-// lower about (1, ½) as in scikit-learn's make_moons: 40 equal normals of standard deviation 0.1
-// along the arcs.
+// Moons is two interleaved half circles of radius 1, about (0, 0) and (1, ½), as scikit-learn's
+// make_moons: 40 equal normals of standard deviation 0.1.
 func Moons() Mixture {
 	const each = 20
 	var m Mixture
@@ -86,12 +84,9 @@ func Ring() Mixture {
 	return m
 }
 
-// Curve is a closed curve in d columns,
+// Curve is a closed curve in d columns, as 200 equal normals of standard deviation 0.2:
 //
-//	(cos θ, sin θ, cos 2θ, sin 2θ, …, cos ⌈d/2⌉θ, …),  0 ≤ θ < 2π,
-//
-// as 200 equal normals of standard deviation 0.2. A value of the m-th pair of columns corresponds
-// to m places on the curve.
+//	(cos θ, sin θ, cos 2θ, sin 2θ, …, cos ⌈d/2⌉θ, …),  0 ≤ θ < 2π
 func Curve(d int) Mixture {
 	const components = 200
 	var m Mixture
@@ -109,8 +104,7 @@ func Curve(d int) Mixture {
 	return m
 }
 
-// Modes draws a mixture of k equal normals of standard deviation ½ whose means are N(0, 1) in each
-// of d columns: well separated for d = 10, with nearly unimodal margins.
+// Modes draws a mixture of k equal normals of standard deviation ½ with means N(0, 1) in each of d columns.
 func Modes(d, k int, rng *rand.Rand) Mixture {
 	var m Mixture
 	for range k {

@@ -23,8 +23,7 @@ func inverse(t *testing.T, p mat.Symmetric) *mat.SymDense {
 	return &s
 }
 
-// The paper's covariance: eigenvalues of the first nine from 0.5 to 1.5, and
-// X_10 = X_1/2 + Z/2 with Var Z = Var X_1.
+// Eigenvalues of the first nine are from 0.5 to 1.5; X_10 = X_1/2 + Z/2 with Var Z = Var X_1.
 func TestSimulateNormal(t *testing.T) {
 	g, err := simulate.Normal(10, stream.New(1, 1))
 	require.NoError(t, err)
@@ -102,8 +101,7 @@ func TestSimulatedMixtures(t *testing.T) {
 	require.Equal(t, modes, simulate.Modes(10, 5, stream.New(1, 1)))
 	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
 
-	// the distance of a point to the ring, or to the nearer half circle, has the noise's
-	// distribution
+	// the distance to the ring, or the nearer half circle, has the noise's distribution
 	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
 	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
 	upper := 0
@@ -141,8 +139,6 @@ func TestSimulatedMixtures(t *testing.T) {
 	}
 }
 
-// Truncated shares over many draws, within binomial error; samples lie inside and have the
-// truncated mean.
 func TestTruncations(t *testing.T) {
 	const n = 40000
 	g, err := simulate.Normal(5, stream.New(1, 1))

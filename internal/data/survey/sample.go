@@ -15,8 +15,7 @@ const (
 	mostSampleRows  = 50_000
 )
 
-// sample draws rows without replacement: it keeps the rows with the smallest random numbers, which
-// depend on seed and row number only.
+// sample keeps the rows with the smallest random numbers, which depend on seed and row number only.
 type sample struct {
 	seed   uint64
 	stream stream.Stream
@@ -33,7 +32,6 @@ type drawn struct {
 	slot      int // of its cells
 }
 
-// offer considers row i of a block, row number row of the file.
 func (s *sample) offer(t *data.Table, i, row int) {
 	d := drawn{number: s.stream.At(s.seed, stream.Survey, uint64(row)).Uint64(), row: row, slot: len(s.drawn)}
 	if t.Lines != nil {
@@ -53,7 +51,6 @@ func (s *sample) offer(t *data.Table, i, row int) {
 	}
 }
 
-// table returns the sampled rows in file order.
 func (s *sample) table(names []string) *data.Table {
 	slices.SortFunc(s.drawn, func(a, b drawn) int { return cmp.Compare(a.row, b.row) })
 	t := &data.Table{Names: names, N: len(s.drawn), D: s.d}

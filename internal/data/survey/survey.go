@@ -1,5 +1,4 @@
-// Package survey computes summaries of a file's table in passes over its rows, without holding
-// them.
+// Package survey computes summaries of a file's table in passes over its rows.
 //
 //	Take     first passes: columns, pairs, a checksum, a sample of the rows
 //	Columns  two passes over transformed rows: sums of columns
@@ -28,15 +27,13 @@ type Survey struct {
 	Sample  *data.Table       // of rows drawn from all, with Sampled. Its checksum does not depend on the file format
 }
 
-// Options configures the passes over a file.
 type Options struct {
 	Seed     uint64
 	Workers  int                    // blocks read in parallel; results do not depend on it
 	Progress func(read, size int64) // as in ReadOptions, over all passes; may be nil
 }
 
-// Take computes a survey. It fails where NewTable would fail for the whole table, and if a column
-// is constant in the sample.
+// Take fails where NewTable would fail for the whole table, and if a column is constant in the sample.
 func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	d := len(f.Names)
 	s := &Survey{Columns: make([]data.ColumnSums, d)}
@@ -92,7 +89,6 @@ func firstOf(t *data.Table) (first, error) {
 	return first{data.FirstSums(t, 1), t.PairCounts()}, nil
 }
 
-// addFirst merges the parts of a block in order.
 func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
 	for _, part := range parts {
 		for j := range sums {
@@ -101,7 +97,6 @@ func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
 	}
 }
 
-// hashRow adds a row's observed cells to a checksum; bytes is work space.
 func hashRow(h hash.Hash, t *data.Table, i int, bytes []byte) []byte {
 	bytes = bytes[:0]
 	for k := i * t.D; k < (i+1)*t.D; k++ {
@@ -115,8 +110,7 @@ func hashRow(h hash.Hash, t *data.Table, i int, bytes []byte) []byte {
 	return bytes
 }
 
-// Columns returns the sums of the columns after of transforms each block; of may fail, and nil
-// means no transform.
+// Columns returns the sums of the columns after of transforms each block; nil is no transform.
 func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error)) ([]data.ColumnSums, error) {
 	sums := make([]data.ColumnSums, len(f.Names))
 	err := blocks(ctx, f, o, func(t *data.Table) (first, error) {
@@ -154,8 +148,7 @@ func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table
 	})
 }
 
-// blocks calls look on every block of a file, o.Workers in parallel, and take on the results in
-// file order.
+// blocks calls look on every block, o.Workers in parallel, and take on the results in file order.
 func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*data.Table) (T, error), take func(*data.Table, T) error) error {
 	workers := max(1, o.Workers)
 	tables, learned := make([]*data.Table, workers), make([]T, workers)
@@ -190,8 +183,7 @@ func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*d
 	return nil
 }
 
-// Held selects held-out rows independently, by the seed and the row's number among rows with a
-// value, so the choice does not depend on blocks. The share holds on average.
+// Held selects held-out rows independently, by seed and the row's number among rows with a value.
 type Held struct {
 	seed   uint64
 	below  uint64 // rows with smaller random numbers are held out

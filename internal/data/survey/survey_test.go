@@ -19,7 +19,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// uneven is a table of n rows with columns of different scales and missing shares.
 func uneven(n int) *data.Table {
 	t := &data.Table{Names: []string{"a", "b", "c", "d"}, N: n, D: 4}
 	rng := stream.New(3, 1)
@@ -41,8 +40,7 @@ func taken(t *testing.T, path string, block, workers int) *survey.Survey {
 	return s
 }
 
-// With one block scale and counts equal the table's bit for bit; other block sizes differ by
-// rounding. Workers and formats do not matter.
+// With one block scale and counts equal the table's bit for bit, for any workers and format.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")
@@ -89,9 +87,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// A sample of a larger table has the maximum number of rows with equal probability: the mean row
-// number is within four standard errors. It does not depend on blocks. A nearly empty column is
-// refused.
+// The mean row number is within four standard errors, for any blocks.
 func TestSample(t *testing.T) {
 	const n, drawn = 70_000, 50_000
 	var text strings.Builder
@@ -117,7 +113,6 @@ func TestSample(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// Constant and nearly empty columns are refused by name.
 func TestSurveyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for text, words := range map[string]string{

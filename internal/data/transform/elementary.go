@@ -58,7 +58,7 @@ func (e elementary) Slope(x float64) (log, curvature float64) {
 	return e.logSlope(x), e.curvature(x)
 }
 
-// Bounds are infinite where a bound is at or beyond the end of the function's domain.
+// Infinite at or beyond the end of the function's domain.
 func (e elementary) Bounds(low, high float64) (float64, float64) {
 	a, b := math.Inf(-1), math.Inf(1)
 	if low > e.low || e.closed && low == e.low {

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Any text is refused, or read as functions that round-trip and invert.
 func FuzzRead(f *testing.F) {
 	names := []string{"x1", "x2"}
 	fuzztest.Reader[transform.Columns]{

@@ -13,8 +13,6 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// mostKnots limits the knots of normal scores: knots closer to their predecessor than the scores'
-// range over mostKnots are dropped.
 const mostKnots = 2000
 
 // normalScores is the nonparanormal of Liu, Lafferty and Wasserman (2009): it maps a column's
@@ -22,16 +20,15 @@ const mostKnots = 2000
 //
 //	T(x_(k)) = Φ⁻¹(r_k/(n+1)),   r_k the rank of x_(k) among the n observed cells,
 //
-// with mean ranks for ties, linear between distinct values. Beyond them it continues along the
-// chord of the outer tenth of the knots (docs/theory/transforms.md#nonparanormal). The model has no
-// bounds; the inverse clips x to the column's bounds.
+// with mean ranks for ties, linear between distinct values, and beyond them along the chord of the
+// outer tenth of the knots (docs/theory/transforms.md#nonparanormal). The inverse clips x to the
+// column's bounds.
 type normalScores struct {
 	values, scores []float64 // the knots, both increasing
 	lower, upper   float64   // of the column, possibly infinite
 }
 
-// fitNormalScores makes the function from a column's observed cells, at least two of them
-// different. A cell of weight w counts as w cells; nil means weights 1.
+// fitNormalScores needs at least two different cells x; nil weights are ones.
 func fitNormalScores(x, weights []float64, low, high float64) Function {
 	f, below := &normalScores{lower: low, upper: high}, 0.
 	of, n := shares(x, weights)
@@ -45,7 +42,6 @@ func fitNormalScores(x, weights []float64, low, high float64) Function {
 	return f
 }
 
-// thin drops knots beyond the limit, never an end.
 func (f *normalScores) thin() {
 	last := len(f.scores) - 1
 	if last < mostKnots {
@@ -62,8 +58,7 @@ func (f *normalScores) thin() {
 	f.values, f.scores = f.values[:kept+1], f.scores[:kept+1]
 }
 
-// smooth keeps about √n of n knots, and the ends. Slopes between neighbouring cells are too rough
-// for a density.
+// smooth keeps about √n of n knots: slopes between neighbouring cells are too rough for a density.
 func (f *normalScores) smooth() *normalScores {
 	last := len(f.values) - 1
 	step := max(1, int(math.Sqrt(float64(last))))
@@ -85,11 +80,9 @@ func (f *normalScores) Inverse(y float64) float64 {
 	return min(max(along(f.scores, f.values, y), f.lower), f.upper)
 }
 
-// Bounds are infinite: scores cover the whole line.
 func (f *normalScores) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
-// Slope is the slope of the linear piece at x, at a knot the slope of the chord between its
-// neighbours. The curvature is 0.
+// Slope is the slope of the piece at x, at a knot that of its neighbours' chord. Curvature is 0.
 func (f *normalScores) Slope(x float64) (log, curvature float64) {
 	k := sort.SearchFloat64s(f.values, x)
 	last := len(f.values) - 1
@@ -100,14 +93,12 @@ func (f *normalScores) Slope(x float64) (log, curvature float64) {
 	return math.Log(slope), 0
 }
 
-// along evaluates at x the function through the knots (from, to).
 func along(from, to []float64, x float64) float64 {
 	at, value, slope := piece(from, to, x)
 	return value + slope*(x-at)
 }
 
-// piece returns the linear piece through the knots (from, to) that contains x, by a point and its
-// slope. At an inner knot it is the left piece, which gives the knot's value.
+// At an inner knot piece is the left one.
 func piece(from, to []float64, x float64) (at, value, slope float64) {
 	last := len(from) - 1
 	outer := max(1, last/10)
@@ -129,7 +120,6 @@ type normalScoresFile struct {
 	Upper  *float64  `json:"upper,omitempty"`
 }
 
-// MarshalJSON writes the knots.
 func (f *normalScores) MarshalJSON() ([]byte, error) {
 	s := normalScoresFile{Kind: f.Kind(), Values: f.values, Scores: f.scores}
 	if !math.IsInf(f.lower, -1) {
@@ -162,11 +152,9 @@ func readNormalScores(text []byte) (Function, error) {
 	return f, nil
 }
 
-// share is a distinct value and the total weight of its cells.
 type share struct{ value, weight float64 }
 
-// shares returns the distinct values of x, increasing, with their weights, and the total; nil
-// weights are ones.
+// shares returns the distinct values of x, increasing, with their weights, and the total.
 func shares(x, weights []float64) (of []share, total float64) {
 	order := make([]int, len(x))
 	for i := range order {

@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// OrdinalKind is the name of Ordinal in Kinds.
 const OrdinalKind = "ordinal"
 
 // MostCategories is the maximum number of categories; beyond it treat the column as a number.
@@ -27,16 +26,14 @@ const MostCategories = 40
 //
 //	x = c  ⇔  τ_c < z ≤ τ_(c+1),   τ_c = Φ⁻¹(share of the cells below c)
 //
-// T(c) is the quantile of the middle of the category's share. The model is of z; a cell only gives
-// its interval (data.Table.Cuts).
+// T(c) is the quantile of the middle of the category's share.
 type Ordinal struct {
 	values  []float64 // the categories, increasing
 	cuts    []float64 // τ, one fewer
 	middles []float64 // T of the categories
 }
 
-// NewOrdinal makes the function from a column's observed cells and their weights; nil means weights
-// 1.
+// NewOrdinal fits a column's observed cells; nil weights are ones.
 func NewOrdinal(x, weights []float64) *Ordinal {
 	f, below := &Ordinal{}, 0.
 	of, total := shares(x, weights)
@@ -52,7 +49,6 @@ func NewOrdinal(x, weights []float64) *Ordinal {
 	return f
 }
 
-// Values returns the categories, increasing.
 func (f *Ordinal) Values() []float64 { return f.values }
 func (f *Ordinal) Cuts() []float64   { return f.cuts }
 
@@ -71,10 +67,9 @@ func (f *Ordinal) At(cuts []float64) *Ordinal {
 	return g
 }
 
-// Kind implements Function.
 func (f *Ordinal) Kind() string { return OrdinalKind }
 
-// Check implements Function: it fails for values that are not categories of the fit.
+// Check fails for values that are not categories of the fit.
 func (f *Ordinal) Check(x float64) error {
 	if _, found := slices.BinarySearch(f.values, x); !found {
 		return &ValueError{Kind: "place among the ordered categories", Needs: fmt.Sprintf("%s (%d values)", span(f.values), len(f.values))}
@@ -82,7 +77,6 @@ func (f *Ordinal) Check(x float64) error {
 	return nil
 }
 
-// span lists values, as "1, 2, 3, 4, 5"; more than eleven are abbreviated.
 func span(values []float64) string {
 	var words []string
 	for _, v := range values {
@@ -95,7 +89,6 @@ func span(values []float64) string {
 	return strings.Join(words, ", ")
 }
 
-// Forward implements Function.
 func (f *Ordinal) Forward(x float64) float64 {
 	k, found := slices.BinarySearch(f.values, x)
 	if !found && k > 0 && (k == len(f.values) || x-f.values[k-1] < f.values[k]-x) {
@@ -104,13 +97,11 @@ func (f *Ordinal) Forward(x float64) float64 {
 	return f.middles[k]
 }
 
-// Inverse implements Function: the category of a latent number.
+// Inverse is the category of a latent number.
 func (f *Ordinal) Inverse(y float64) float64 { return f.values[sort.SearchFloat64s(f.cuts, y)] }
 
-// Slope implements Function: always 0.
 func (f *Ordinal) Slope(float64) (log, curvature float64) { return 0, 0 }
 
-// Bounds implements Function: always infinite.
 func (f *Ordinal) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
 type ordinalFile struct {
@@ -119,7 +110,6 @@ type ordinalFile struct {
 	Thresholds []float64 `json:"thresholds"`
 }
 
-// MarshalJSON writes categories and thresholds.
 func (f *Ordinal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(ordinalFile{f.Kind(), f.values, f.cuts})
 }
@@ -147,7 +137,7 @@ func increasing(x []float64) bool {
 	return true
 }
 
-// cuts returns the thresholds by column, nil for columns that are not ordinal; nil if none is.
+// cuts returns the thresholds by column (data.Table.Cuts); nil if no column is ordinal.
 func (c Columns) cuts() (all [][]float64) {
 	for j, f := range c {
 		if o, ok := f.(*Ordinal); ok {
@@ -160,8 +150,7 @@ func (c Columns) cuts() (all [][]float64) {
 	return all
 }
 
-// At returns c with other thresholds of its ordinal columns (data.Table.Cuts); nil entries keep
-// theirs.
+// At returns c with other thresholds (data.Table.Cuts); nil entries keep theirs.
 func (c Columns) At(cuts [][]float64) Columns {
 	if cuts == nil {
 		return c
@@ -175,7 +164,6 @@ func (c Columns) At(cuts [][]float64) Columns {
 	return moved
 }
 
-// Ordinal returns the indices of ordinal columns.
 func (c Columns) Ordinal() (columns []int) {
 	for j, f := range c {
 		if _, ok := f.(*Ordinal); ok {

@@ -34,7 +34,6 @@ var Kinds = map[string]Kind{
 	OrdinalKind: {Fit: func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, Read: readOrdinal, ByRanks: true},
 }
 
-// always is the Kind of a function without parameters.
 func always(f Function) Kind {
 	return Kind{
 		Fit:  func([]float64, []float64, float64, float64) Function { return f },
@@ -42,7 +41,6 @@ func always(f Function) Kind {
 	}
 }
 
-// none is the name of the identity.
 const none = "none"
 
 // Spec says which columns are transformed, by names of Kinds. The zero value transforms none.
@@ -51,8 +49,7 @@ type Spec struct {
 	Others  string            `json:"others,omitempty"`  // of all other columns
 }
 
-// Parse reads column=log, …, or a function alone for all other columns. It fails with an error of
-// the setting transform.
+// Parse reads column=log, …, or a function alone for all other columns.
 func Parse(items []string) (Spec, error) {
 	var s Spec
 	for _, item := range items {
@@ -79,7 +76,6 @@ func Parse(items []string) (Spec, error) {
 	return s, nil
 }
 
-// known fails if kind is not the name of a function.
 func known(item, kind string) error {
 	if _, ok := Kinds[kind]; ok || kind == none {
 		return nil
@@ -87,10 +83,9 @@ func known(item, kind string) error {
 	return setting.Errorf("transform", item, "%q is not a function; give column=function, or a function alone for all columns: one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
 }
 
-// Fit makes the functions for a table, nil if there are none; support is the domain of its rows,
-// nil for R^d. It fails with an error of the setting transform if a column or function does not
-// exist, or if a function maps a column to one value, and with a *data.RowError if a cell has no
-// T(x).
+// Fit makes the functions for a table, nil if there are none; support is the domain of its rows. It
+// fails with an error of the setting transform for unknown columns or functions and for constant
+// T(x), and with a *data.RowError if a cell has no T(x).
 func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	if len(s.Columns) == 0 && s.Others == "" {
 		return nil, nil
@@ -135,7 +130,6 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	return columns, columns.distinguish(t)
 }
 
-// distinguish fails if a function makes a column constant in float64.
 func (c Columns) distinguish(t *data.Table) error {
 	y, err := c.Table(t)
 	if err != nil {
@@ -156,7 +150,6 @@ type head struct {
 	Kind string `json:"kind"`
 }
 
-// MarshalJSON writes a function without parameters.
 func (e elementary) MarshalJSON() ([]byte, error) { return json.Marshal(head{e.kind}) }
 
 // Encode writes the functions by column, as {"zinc": {"kind": "log"}}; nil for none.

@@ -1,5 +1,5 @@
-// Package transform has strictly increasing functions of single columns. They are applied to a
-// table before a fit and inverted in the results, for example the log of a log-normal column.
+// Package transform has strictly increasing functions of single columns, applied before a fit and
+// inverted in the results.
 //
 //	Spec, Parse    which column, which function
 //	Spec.Fit       the functions of a table: those by ranks depend on it
@@ -25,8 +25,7 @@ import (
 type Function interface {
 	// Kind is its name in Kinds.
 	Kind() string
-	// Check returns why T(x) does not exist, or nil, as "has no log: only numbers above 0 have
-	// one".
+	// Check returns why T(x) does not exist, or nil.
 	Check(x float64) error
 	// Forward is T(x), for x that passes Check.
 	Forward(x float64) float64
@@ -38,12 +37,10 @@ type Function interface {
 	Bounds(low, high float64) (float64, float64)
 }
 
-// Columns holds the functions of a table's columns (d), nil for the identity. Nil Columns are all
-// identities.
+// Columns holds the functions of a table's columns (d), nil for the identity.
 type Columns []Function
 
-// Table returns the table with T_j(x_ij) in its observed cells. It fails with a *data.RowError,
-// caused by a *ValueError, if T(x) does not exist.
+// Table returns the table of T_j(x_ij). It fails with a *data.RowError, caused by a *ValueError.
 func (c Columns) Table(t *data.Table) (*data.Table, error) {
 	if c == nil {
 		return t, nil
@@ -70,7 +67,6 @@ func (c Columns) Table(t *data.Table) (*data.Table, error) {
 	return &y, nil
 }
 
-// ValueError says that a number has no T(x).
 type ValueError struct{ Kind, Needs string }
 
 func (e *ValueError) Error() string {
@@ -124,7 +120,7 @@ func (c Columns) Slope(j int, x float64) (log, curvature float64) {
 }
 
 // Domain maps a domain of x to y, nil if no bound is left. It fails with an error of the setting
-// transform if a transformed column is in a half-space, which would not stay a half-space.
+// transform if a transformed column is in a half-space.
 func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error) {
 	if c == nil || s == nil {
 		return s, nil
@@ -147,9 +143,9 @@ func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error
 	return y, nil
 }
 
-// Missingness maps a mechanism for x to one for y. Thresholds are transformed. It fails with an
-// error of the setting transform for a logistic regression on a transformed column, and for ranks
-// of a column that is not missing completely at random.
+// Missingness maps a mechanism for x to one for y. It fails with an error of the setting transform
+// for a logistic regression on a transformed column, and for ranks of a column that is not missing
+// completely at random.
 func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness.Model, error) {
 	if c == nil || m == nil {
 		return m, nil

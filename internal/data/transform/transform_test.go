@@ -20,7 +20,6 @@ import (
 
 var inf = math.Inf(1)
 
-// skew has a tie and a missing cell in 8 rows.
 func skew(t *testing.T) *data.Table {
 	t.Helper()
 	a := []float64{0.3, 1.7, 2.2, 2.2, 9.5, 4.1, 0.9, 3.3}
@@ -70,7 +69,6 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// kindFor transforms column a by kind, and c.
 func kindFor(kind string) string {
 	if kind == "logit" {
 		return "none"
@@ -78,8 +76,8 @@ func kindFor(kind string) string {
 	return kind
 }
 
-// Numbers of R 4.2.2, huge 1.3.5: huge.npn(x, npn.func = "shrinkage"), which divides every column
-// by the standard deviation of the first.
+// R 4.2.2, huge 1.3.5: huge.npn(x, npn.func = "shrinkage"), which divides every column by the
+// standard deviation of the first.
 func TestNormalScoresOfHuge(t *testing.T) {
 	y, err := fit(t, skew(t), nil, "npn").Table(skew(t))
 	require.NoError(t, err)
@@ -95,7 +93,6 @@ func TestNormalScoresOfHuge(t *testing.T) {
 	}
 }
 
-// Extrapolation along the chord of the outer tenth, clipped to the bounds.
 func TestBeyondTheKnots(t *testing.T) {
 	s := domain.All(3)
 	s.Lower[0], s.Upper[0] = 0, 12
@@ -110,7 +107,6 @@ func TestBeyondTheKnots(t *testing.T) {
 	require.Equal(t, []float64{-inf, inf}, []float64{a, b})
 }
 
-// Bounds are transformed, or removed if mapped to infinity.
 func TestDomain(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	s := domain.All(3)
@@ -149,8 +145,6 @@ func TestDomain(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 }
 
-// Thresholds are transformed; regressions on a transformed column and ranks of hidden cells are
-// refused.
 func TestMissingness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	table := skew(t)
@@ -172,7 +166,6 @@ func TestMissingness(t *testing.T) {
 	require.ErrorContains(t, err, "transform c=logit: Spec.Missingness hides b by a logistic regression on c")
 }
 
-// Errors name the setting.
 func TestRefusals(t *testing.T) {
 	for item, want := range map[string]string{
 		"a=lg": `transform a=lg: "lg" is not a function; give column=function, or a function alone for all columns: one of log, log1p, logit, npn, ordinal, sqrt, none`,
@@ -206,7 +199,6 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "transform a=log: it maps every value of a to")
 }
 
-// A function alone applies to all other columns.
 func TestOthers(t *testing.T) {
 	table := skew(t)
 	c := fit(t, table, nil, "npn", "b=log", "c=none")
@@ -217,7 +209,6 @@ func TestOthers(t *testing.T) {
 	require.Nil(t, fit(t, table, nil))
 }
 
-// A function for all columns skips nominal ones; by name it is refused, except ordinal.
 func TestNominal(t *testing.T) {
 	x, err := data.NewTable([]string{"x", "g"}, []float64{1, 0, 2, 1, 3, 2, 4, 0}, nil)
 	require.NoError(t, err)
@@ -240,7 +231,6 @@ func TestNominal(t *testing.T) {
 	}
 }
 
-// Files round-trip; a damaged one is refused.
 func TestFiles(t *testing.T) {
 	table := skew(t)
 	s := domain.All(3)
@@ -273,8 +263,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Categories 1, 2, 5 with shares 0.3, 0.5, 0.2, whose thresholds are normal quantiles of 0.3 and
-// 0.8; in a file and back; with other thresholds.
+// Categories 1, 2, 5 with shares 0.3, 0.5, 0.2; thresholds are normal quantiles of 0.3 and 0.8.
 func TestOrdinal(t *testing.T) {
 	x := slices.Concat(slices.Repeat([]float64{1}, 3), slices.Repeat([]float64{2}, 5), slices.Repeat([]float64{5}, 2))
 	f := transform.NewOrdinal(x, nil)
@@ -314,7 +303,6 @@ func TestOrdinal(t *testing.T) {
 	}
 }
 
-// ByRanks is true exactly for functions that depend on other cells.
 func TestByRanks(t *testing.T) {
 	for name, kind := range transform.Kinds {
 		once, err := json.Marshal(kind.Fit([]float64{0.1, 0.2, 0.7, 0.9}, nil, 0, 1))

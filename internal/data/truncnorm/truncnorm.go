@@ -1,6 +1,4 @@
-// Package truncnorm has the standard normal distribution truncated to [α, β], with possibly
-// infinite ends. Relative precision holds in the tails, where the interval's probability
-// underflows.
+// Package truncnorm has the standard normal distribution truncated to [α, β], also far in the tails.
 package truncnorm
 
 import (
@@ -44,13 +42,12 @@ func LogDensity(x, alpha, beta float64) float64 {
 	return -0.5*x*x - halfLog2Pi - LogMass(alpha, beta)
 }
 
-// Transport is the increasing map T(z; α, β) from a standard normal z to a draw from [α, β]: with p
-// = Φ(z),
+// Transport is the increasing map T(z; α, β) from a standard normal z to [α, β]: with p = Φ(z),
 //
 //	T = Φ⁻¹((1−p) Φ(α) + p Φ(β))
 //
 // computed in the smaller tail and, beyond 35 standard deviations, by the Newton steps of Botev
-// 2017 ("The normal law under linear restrictions", function norminvp). The result lies in [α, β].
+// 2017 ("The normal law under linear restrictions", function norminvp).
 func Transport(z, alpha, beta float64) float64 {
 	if beta <= 0 {
 		return -Transport(-z, -beta, -alpha)
@@ -104,8 +101,7 @@ func Draw(rng *rand.Rand, alpha, beta float64) float64 {
 	}
 }
 
-// far solves Q(t) = q Q(α) + p Q(β) for large α, Q = 1 − Φ, both sides divided by the normal
-// density at t. It starts at the quantile of a Rayleigh tail.
+// far solves Q(t) = q Q(α) + p Q(β) for large α, Q = 1 − Φ, divided by the normal density at t.
 func far(p, q, alpha, beta float64) float64 {
 	inner := q + p*math.Exp(0.5*(alpha-beta)*(alpha+beta))
 	if inner == 0 {
@@ -145,14 +141,11 @@ func MassSlopes(alpha, beta float64) (byAlpha, byBeta float64) {
 	return -math.Exp(-0.5*alpha*alpha - z), math.Exp(-0.5*beta*beta - z)
 }
 
-// free reports whether nothing is truncated, the most common case. Standardising may have made
-// Unbounded smaller.
+// Standardising may have made Unbounded smaller.
 func free(alpha, beta float64) bool { return alpha < -1e15 && beta > 1e15 }
 
-// upper is Q(x) = 1 − Φ(x).
 func upper(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
-// logCDF is log Φ(x).
 func logCDF(x float64) float64 {
 	if x > -5 {
 		return math.Log(upper(-x))

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// parts is the number of parts into which rows are divided; sums are added in their order.
+// Sums are added in the order of the parts.
 const parts = 16
 
 // chain holds the rows with a latent number in every cell. A turn makes one Gibbs sweep (Geman &
@@ -35,7 +35,6 @@ type chain struct {
 	part    [parts]*sums
 }
 
-// sums over completed rows.
 type sums struct {
 	number float64
 	first  []float64   // (d) Σz
@@ -118,7 +117,6 @@ func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, 
 	return c
 }
 
-// turn draws, then updates the law.
 func (c *chain) turn(ctx context.Context) (*law, error) {
 	if err := c.sweep(ctx); err != nil {
 		return nil, err
@@ -127,7 +125,6 @@ func (c *chain) turn(ctx context.Context) (*law, error) {
 	return c.law, nil
 }
 
-// average returns the mean law over turns.
 func (c *chain) average(ctx context.Context, turns int) (*law, error) {
 	mean := c.law.zero()
 	for range turns {
@@ -140,7 +137,6 @@ func (c *chain) average(ctx context.Context, turns int) (*law, error) {
 	return mean, nil
 }
 
-// sweep draws every latent number once and computes the sums.
 func (c *chain) sweep(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -175,7 +171,6 @@ func (c *chain) sweep(ctx context.Context) error {
 	return nil
 }
 
-// draw draws the latent numbers of row i, each given the others.
 func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s *sums, rng *stream.Stream) {
 	d, l := c.d, c.law
 	row := c.z[i*d : i*d+d]
@@ -219,7 +214,6 @@ func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s
 	floats.Add(row, l.mean)
 }
 
-// count adds a completed row to the sums.
 func (c *chain) count(i int, s *sums) {
 	d, once := c.d, c.once[i]
 	row := c.z[i*d : i*d+d]

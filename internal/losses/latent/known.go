@@ -37,7 +37,6 @@ func (l *law) known(own []float64, rows float64) []float64 {
 	return e
 }
 
-// toldBy returns e of thresholds.
 func toldBy(cuts []float64) (e float64) {
 	below, density := 0.0, 0.0
 	for k := range len(cuts) + 1 {

@@ -11,8 +11,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A median split tells 2/π of a normal number, a number all of itself, four levels Σ p E[z | level]² by
-// the midpoint rule; each times the share of rows with the column.
+// 2/π for a median split, 1 for a number, Σ p E[z | level]² for four levels.
 func TestKnownOfThresholds(t *testing.T) {
 	cuts := []float64{-1.1, 0.2, 0.9}
 	l := newLaw(mixed(nil, nil, 0, 0, 0))
@@ -37,15 +36,13 @@ func TestKnownOfThresholds(t *testing.T) {
 	require.InDelta(t, 2/math.Pi, e[0], 1e-14)
 }
 
-// nominalLaw is a law of one nominal column whose utilities have these means.
 func nominalLaw(mean ...float64) *law {
 	l := newLaw(mixed(nil, nil, len(mean)))
 	copy(l.mean, mean)
 	return l
 }
 
-// Shares of levels and means of whitened utilities: against draws from N(a, ½(I + 11ᵀ)), within 4.5
-// standard errors.
+// Against draws from N(a, ½(I + 11ᵀ)), within 4.5 standard errors.
 func TestLevels(t *testing.T) {
 	const n = 200_000
 	for _, a := range [][]float64{{0.3, -0.8}, {-0.4, 0.6, 0, 1.1}} {
@@ -95,8 +92,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Of three equal levels the largest of three normals of variance ½ has the mean m = 3/(2√π)/√2, and each
-// other −m/2: E = 3m²/2 times the unit matrix, times the share of rows.
+// The largest of three normals of variance ½ has the mean m = 3/(2√π)/√2, the others −m/2: E =
+// 3m²/2 I.
 func TestKnownOfThreeEqualLevels(t *testing.T) {
 	l := nominalLaw(0, 0)
 	shares, _ := l.levels(l.blocks[0])

@@ -1,10 +1,5 @@
 // Package latent estimates the moments and thresholds of the latent normals of a table with ordered
 // categories, numbers and missing cells, by stochastic EM (docs/theory/ordinal.md#eq-latent-em).
-//
-//	Of      the estimate, as moments for a network's path
-//	chain   the completed rows, one Gibbs sweep per turn
-//	law     mean, covariances and thresholds, and their means over turns
-//	spread  the variance of correlations over turns: the effective rows of a pair
 package latent
 
 import (
@@ -28,15 +23,14 @@ const (
 // Of estimates the latent normal distribution of a table's rows: cells of ordinal columns
 // (data.Table.Cuts) observe intervals, other cells numbers. It returns second moments about the
 // mean in the table's units (variance 1 and mean 0 for ordinal columns), the other columns' means,
-// and thresholds. counts are multiplicities of rows, nil for ones. It is valid under MAR. A cell of
-// a nominal column (a block of width 2 or more in data.Table.Blocks) observes which utility is the
-// largest; S has whitened utilities (pairmoments.Moments.Whitening), and Pairs is the effective
-// number of complete rows per pair (docs/theory/ordinal.md#eq-nominal).
+// and thresholds. counts are multiplicities of rows, nil for ones. A cell of a nominal column (a
+// block of width 2 or more in data.Table.Blocks) observes which utility is the largest; S has
+// whitened utilities (pairmoments.Moments.Whitening), and Pairs is the effective number of complete
+// rows per pair (docs/theory/ordinal.md#eq-nominal).
 //
 // Each turn draws every latent number given the rest of its row, within its interval, then computes
-// mean, covariances and thresholds of the completed rows; the result is the mean over turns. Each
-// row has its own random stream: results depend neither on workers nor on a seed. It fails if a
-// column is constant.
+// mean, covariances and thresholds of the completed rows; the result is the mean over turns.
+// Results depend neither on workers nor on a seed. It fails if a column is constant.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
 	m, err := start(ctx, t, rows, counts, workers)
 	if err != nil {
@@ -72,7 +66,6 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	}
 }
 
-// fill copies the law to the moments.
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("moments of the latent normal variables: mean of %d iterations of stochastic EM, whose halves differ by at most %.2g in a correlation", turns, far)

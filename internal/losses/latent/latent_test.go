@@ -22,7 +22,6 @@ func all(n int) (rows []int) {
 	return rows
 }
 
-// normal draws n rows of a normal distribution with these correlations.
 func normal(n int, correlations *mat.SymDense, seed uint64) []float64 {
 	d := correlations.SymmetricDim()
 	var c mat.Cholesky
@@ -46,7 +45,7 @@ func normal(n int, correlations *mat.SymDense, seed uint64) []float64 {
 	return out
 }
 
-// categories cuts columns: τ by column, nil for numbers.
+// τ by column, nil for numbers.
 func categories(z []float64, cuts [][]float64) *data.Table {
 	d := len(cuts)
 	t := &data.Table{N: len(z) / d, D: d}
@@ -68,7 +67,6 @@ func categories(z []float64, cuts [][]float64) *data.Table {
 	return t
 }
 
-// ordinal is a table whose columns of few values are ordinal.
 func ordinal(t *testing.T, table *data.Table, cuts [][]float64) *data.Table {
 	t.Helper()
 	s := transform.Spec{Columns: map[string]string{}}
@@ -85,9 +83,8 @@ func ordinal(t *testing.T, table *data.Table, cuts [][]float64) *data.Table {
 	return z
 }
 
-// The moments of the latent numbers of one row, (0.2, 1.1] × (−∞, −0.5] × a gap × the number
-// 0.7, against sums over a grid of the first two, given which the third is normal. Draws of 4000
-// copies of the row, 20 sweeps: standard errors below 0.002.
+// Draws of one row, (0.2, 1.1] × (−∞, −0.5] × a gap × 0.7, against sums over a grid. Standard
+// errors below 0.002.
 func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 	r := mat.NewSymDense(4, []float64{1, .5, .3, -.2, .5, 1, .4, .1, .3, .4, 1, .35, -.2, .1, .35, 1})
 	const copies, sweeps = 4000, 20
@@ -122,7 +119,6 @@ func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 	require.InDelta(t, copies, c.total.below[0][1], 0)
 }
 
-// rectangle has E[zzᵀ] of the row above, and P(z_3 ≤ 0.6), by the midpoint rule.
 func rectangle(r *mat.SymDense) (*mat.SymDense, float64) {
 	var c mat.Cholesky
 	c.Factorize(r)
@@ -148,9 +144,8 @@ func rectangle(r *mat.SymDense) (*mat.SymDense, float64) {
 	return want, share / mass
 }
 
-// Without ordinal columns it is maximum likelihood. With one column missing by another there
-// is a closed form (Anderson 1957): b and the residual variance are those of the regression on
-// rows that have both. The prior's 2 rows of 4002 move nothing here.
+// One column missing by another: maximum likelihood is the regression on rows that have both
+// (Anderson 1957).
 func TestNumbersAloneAreMaximumLikelihood(t *testing.T) {
 	const n = 4000
 	z := normal(n, mat.NewSymDense(2, []float64{1, .7, .7, 1}), 3)
@@ -178,8 +173,8 @@ func TestNumbersAloneAreMaximumLikelihood(t *testing.T) {
 	require.InDelta(t, residual+b*b*v, m.S[3], 0.015)
 }
 
-// Valid under MAR: an item is missing where a number is large, so its observed shares are biased.
-// 4000 rows: standard errors of thresholds below 0.03, of the correlation below 0.02.
+// An item is missing where a number is large. Standard errors of thresholds below 0.03, of the
+// correlation below 0.02.
 func TestMissingAtRandom(t *testing.T) {
 	const n = 4000
 	cuts := [][]float64{nil, {-.8, .2, 1}, {.4}}
@@ -212,8 +207,7 @@ func TestMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, more)
 }
 
-// Copies of one item (maximum likelihood: correlation 1) and fewer rows than columns give finite
-// results: pairs count n rows and d uncorrelated rows, at most n/(n + d).
+// Correlations are at most n/(n + d).
 func TestFewRowsAndCopies(t *testing.T) {
 	const n, d = 8, 10
 	one := normal(n, mat.NewSymDense(1, []float64{1}), 1)
@@ -236,9 +230,8 @@ func TestFewRowsAndCopies(t *testing.T) {
 	}
 }
 
-// Without missing cells the result is near lavaan's (0.6-14, lavCor(x, ordered = c("c", "d", "e"))
-// of these 1000 rows: two steps, each pair by itself), with standard errors 0.03 to 0.045;
-// correlations have the prior's factor n/(n + 5).
+// lavaan 0.6-14, lavCor(x, ordered = c("c", "d", "e")) of these 1000 rows; standard errors 0.03 to
+// 0.045.
 func TestNearLavaan(t *testing.T) {
 	const n = 1000
 	cuts := [][]float64{nil, nil, {0.4}, {-0.7}, {-.9, .1, .8}}

@@ -21,16 +21,13 @@ type law struct {
 	block  []int        // (d): index in blocks; -1: none
 }
 
-// errSingular means that the covariance of the completed rows is singular.
 var errSingular = errors.New("the covariance of the latent variables is not positive definite: leave out repeated columns (ReadOptions.Exclude), or take Spec.Steps.Method pairwise")
 
 // priorRows is the number of uncorrelated prior rows per column. Without them correlations of few
-// skewed categories run to ±1 and stay there. Among ½, 1, 2 and 4, 1 was most accurate
-// (docs/theory/ordinal.md#eq-latent-em).
+// skewed categories run to ±1 (docs/theory/ordinal.md#eq-latent-em).
 const priorRows = 1
 
-// nominalRows is the number of prior rows per column of a table with nominal columns
-// (docs/theory/ordinal.md#eq-nominal-prior).
+// nominalRows is priorRows with nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
 const nominalRows = 0.25
 
 // set computes the law from the sums of completed rows: the number of rows, Σz, Σzzᵀ, and the
@@ -103,7 +100,6 @@ func (l *law) clone() *law {
 	return c
 }
 
-// add adds factor times a law.
 func (l *law) add(other *law, factor float64) {
 	floats.AddScaled(l.mean, factor, other.mean)
 	floats.AddScaled(l.cov, factor, other.cov)
@@ -114,7 +110,6 @@ func (l *law) add(other *law, factor float64) {
 	}
 }
 
-// zero returns a law of zeros with as many thresholds.
 func (l *law) zero() *law {
 	z := l.clone()
 	clear(z.mean)
@@ -125,7 +120,6 @@ func (l *law) zero() *law {
 	return z
 }
 
-// with returns the mean of two laws.
 func (l *law) with(other *law) *law {
 	m := l.zero()
 	m.add(l, 0.5)
@@ -145,7 +139,6 @@ func (l *law) apart(other *law) (most float64) {
 	return most
 }
 
-// prior returns the number of uncorrelated prior rows.
 func (l *law) prior() float64 {
 	columns := float64(len(l.mean))
 	if len(l.blocks) == 0 {

@@ -13,7 +13,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// nominal returns the blocks of nominal columns. Columns with two levels have a threshold instead.
 func nominal(t *data.Table) (blocks []data.Block) {
 	for _, b := range t.Blocks {
 		if b.Width > 1 {
@@ -23,7 +22,6 @@ func nominal(t *data.Table) (blocks []data.Block) {
 	return blocks
 }
 
-// places returns the index of each column's block, or -1.
 func places(blocks []data.Block, d int) (of []int) {
 	of = slices.Repeat([]int{-1}, d)
 	for at, b := range blocks {
@@ -92,8 +90,8 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 	return m, nil
 }
 
-// drawUtility draws utility j of a block (column First + j) of a row with an observed level, given
-// the rest of the row: with u_0 = 0, the level's utility is the largest. row is centred.
+// drawUtility draws utility j of a block given the rest of the centred row; the level's utility is
+// the largest, u_0 = 0.
 func drawUtility(row, mean []float64, b data.Block, j, level int, middle, deviation float64, rng *stream.Stream) float64 {
 	own := mean[b.First+j]
 	if level != j+1 {
@@ -119,8 +117,7 @@ type shift struct {
 	deviation float64   // 1/√(1ᵀP_AA1)
 }
 
-// shifts returns the shift of each block: a Gibbs step of u_0; the other steps move one utility
-// each.
+// shifts returns the shift of each block: a Gibbs step of u_0.
 func (l *law) shifts(coefficients, deviation []float64) []shift {
 	d, all := len(l.mean), make([]shift, len(l.blocks))
 	for at, b := range l.blocks {
@@ -139,7 +136,6 @@ func (l *law) shifts(coefficients, deviation []float64) []shift {
 
 const unknown = -1 // level of a missing cell
 
-// draw shifts the utilities of a row with this level, or unknown. row is centred.
 func (s shift) draw(row, mean []float64, b data.Block, level int, rng *stream.Stream) {
 	middle := -floats.Dot(s.by, row)
 	u := row[b.First : b.First+b.Width]
@@ -228,8 +224,8 @@ func (l *law) exchange(number float64) {
 	}
 }
 
-// move multiplies the utilities of a nominal column by t: it changes the covariances with other
-// columns and sets their own to ½(I + 11ᵀ).
+// move multiplies the utilities of a nominal column by t and sets their own covariances to ½(I +
+// 11ᵀ).
 func (l *law) move(b data.Block, t mat.Matrix) {
 	d := len(l.mean)
 	rows := mat.NewDense(d, d, l.cov).Slice(b.First, b.First+b.Width, 0, d).(*mat.Dense)
@@ -248,7 +244,6 @@ func (l *law) move(b data.Block, t mat.Matrix) {
 	}
 }
 
-// whitened returns the covariances with whitened nominal columns, (d, d).
 func (l *law) whitened() []float64 {
 	d, c := len(l.mean), l.clone()
 	for _, b := range l.blocks {
@@ -262,7 +257,7 @@ func (l *law) whitened() []float64 {
 }
 
 // distance returns the root mean square difference of correlations over all pairs, with nominal
-// columns whitened. It depends neither on the order of levels nor on level 0.
+// columns whitened.
 func (l *law) distance(other *law) float64 {
 	d, sum := len(l.mean), 0.0
 	first, second := l.whitened(), other.whitened()

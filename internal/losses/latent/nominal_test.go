@@ -13,8 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// mixed is a table whose columns are blocks: of widths 0 numbers, of others nominal columns of width + 1
-// levels, from rows of latent numbers about these means.
+// widths: 0 for a number, K − 1 for a nominal column of K levels.
 func mixed(z []float64, mean []float64, widths ...int) *data.Table {
 	t := &data.Table{}
 	for _, w := range widths {
@@ -50,22 +49,18 @@ func mixed(z []float64, mean []float64, widths ...int) *data.Table {
 	return t
 }
 
-// newLaw is a law of zeros.
 func newLaw(t *data.Table) *law {
 	l := &law{mean: make([]float64, t.D), cov: make([]float64, t.D*t.D), cuts: make([][]float64, t.D)}
 	l.blocks, l.block = nominal(t), places(nominal(t), t.D)
 	return l
 }
 
-// hide hides a block's cells of a row.
 func hide(t *data.Table, i int, b data.Block) {
 	for j := b.First; j < b.First+b.Width; j++ {
 		t.Observed[i*t.D+j] = false
 	}
 }
 
-// correlated is a positive definite matrix with correlations of the size of ±0.3 that a seed gives,
-// blocks of utilities being exchangeable.
 func correlated(t *data.Table, seed uint64) *mat.SymDense {
 	rng, s := stream.New(seed, 1), mat.NewSymDense(t.D, nil)
 	for j := range t.D {
@@ -84,10 +79,8 @@ func correlated(t *data.Table, seed uint64) *mat.SymDense {
 	return s
 }
 
-// The moments of the utilities of one row, a number, an observed nominal column, and a nominal column
-// missing, at every level: against sums over a grid of the observed column's two or three utilities,
-// given which the missing column's are normal. Level k has the cone u_k = a_k, u_l = a_k − a_l, a > 0.
-// Draws of 3000 copies of the row, 80 sweeps: standard errors below 0.005.
+// Moments of one row's utilities at every level against sums over a grid; standard errors below
+// 0.005. Level k has the cone u_k = a_k, u_l = a_k − a_l, a > 0.
 func TestSweepsHaveTheMomentsOfUtilities(t *testing.T) {
 	for _, width := range []int{2, 3} {
 		const copies, sweeps, burn = 3000, 80, 10
@@ -133,7 +126,6 @@ func TestSweepsHaveTheMomentsOfUtilities(t *testing.T) {
 	}
 }
 
-// cone has E[z] and E[zzᵀ] of such a row, by the midpoint rule.
 func cone(s *mat.SymDense, mean []float64, x float64, width, level int) (*mat.VecDense, *mat.SymDense) {
 	d, known := s.SymmetricDim(), 1+width
 	var c mat.Cholesky
@@ -200,8 +192,7 @@ func cone(s *mat.SymDense, mean []float64, x float64, width, level int) (*mat.Ve
 	return first, second
 }
 
-// Valid under MAR: the nominal columns are missing where a number is large. 2500 rows: standard
-// errors of correlations of whitened utilities and of means about 0.04.
+// Nominal columns are missing where a number is large. Standard errors about 0.04.
 func TestNominalMissingAtRandom(t *testing.T) {
 	const n = 2500
 	shape := mixed(nil, nil, 0, 2, 0, 3, 0)
@@ -237,8 +228,7 @@ func TestNominalMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, again)
 }
 
-// relabel is u' = R u where level k' of the new order is level order[k'] of the old: u'_k = v_order[k] −
-// v_order[0].
+// u'_k = v_order[k] − v_order[0].
 func relabel(order ...int) *mat.Dense {
 	r := mat.NewDense(len(order)-1, len(order)-1, nil)
 	for k := 1; k < len(order); k++ {
@@ -251,8 +241,7 @@ func relabel(order ...int) *mat.Dense {
 	return r
 }
 
-// Reordering levels, or another level 0, rotates whitened utilities, in the M step and in the
-// result, and changes no distance between laws.
+// Reordering levels rotates whitened utilities and changes no distance between laws.
 func TestOrderOfLevels(t *testing.T) {
 	table := mixed(nil, nil, 0, 3, 2, 0)
 	d := table.D
@@ -305,7 +294,6 @@ func TestOrderOfLevels(t *testing.T) {
 	require.InDelta(t, laws[0].distance(laws[1]), moved[0].distance(moved[1]), 1e-12)
 }
 
-// An unobserved level, more levels than rows, and equal rows give finite numbers.
 func TestNominalWithFewRows(t *testing.T) {
 	for _, rows := range []int{6, 30} {
 		independent := mat.NewSymDense(16, nil)
@@ -326,8 +314,7 @@ func TestNominalWithFewRows(t *testing.T) {
 	}
 }
 
-// The M step moves whitened utilities by the symmetric M with M A M = I, A = (nC + ντI)/(n + ν), C their
-// covariances, τ = tr C/(K − 1) and ν = 3/4 of a row by three columns, and divides the mean by √τ.
+// M A M = I, A = (nC + ντI)/(n + ν), τ = tr C/(K − 1), ν = 3/4; the mean is divided by √τ.
 func TestExchange(t *testing.T) {
 	table := mixed(nil, nil, 0, 2, 0)
 	const number = 30.

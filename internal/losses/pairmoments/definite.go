@@ -20,10 +20,8 @@ import (
 //
 //	α_definite = max(0, −μ) / (1 − μ),   α_noise = min(0.95, Σ_{j<k} (1 − r_jk²)² (1/n_jk − 1/n) / Σ_{j<k} r_jk²)
 //
-// α_noise is the share of the squared correlations that is variance due to missing cells (Schäfer &
-// Strimmer 2005 use 1/n_jk). The diagonal stays; without missing cells nothing changes, and α tends
-// to 0 with the sample size. It sets Lowest, Noise, Shrunk and Moved, and fails if a column is 0 in
-// all rows.
+// The diagonal stays. It sets Lowest, Noise, Shrunk and Moved, and fails if a column is 0 in all
+// rows.
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
 		if !(m.Element(j, j) > 0) {
@@ -49,7 +47,7 @@ func (m *Moments) Shrink(ctx context.Context, workers int) error {
 
 const mostNoise = 0.95 // upper limit of α_noise
 
-// ShrinkTo sets S to the matrix with another α < 1; 0: the unshrunken moments.
+// ShrinkTo sets S to the matrix with another α < 1.
 func (m *Moments) ShrinkTo(alpha float64) {
 	m.scale((1 - alpha) / (1 - m.now))
 	m.now = alpha
@@ -63,8 +61,7 @@ func (m *Moments) At(alpha float64, j, k int) float64 {
 	return m.Element(j, k) * (1 - alpha) / (1 - m.now)
 }
 
-// Levels returns α from 0 to Shrunk, doubling from α_noise: estimates of few pairs need less
-// shrinkage to be positive definite.
+// Levels returns α from 0 to Shrunk, doubling from α_noise.
 func (m *Moments) Levels() []float64 {
 	levels := []float64{0}
 	for alpha := max(m.Noise, leastLevel); alpha < m.Shrunk; alpha *= 2 {
@@ -78,7 +75,6 @@ func (m *Moments) Levels() []float64 {
 
 const leastLevel = 0.01
 
-// scale multiplies all off-diagonal elements by a factor.
 func (m *Moments) scale(factor float64) {
 	for j := range m.D {
 		own := m.S[j*m.D+j]
@@ -87,7 +83,6 @@ func (m *Moments) scale(factor float64) {
 	}
 }
 
-// complete reports whether no cell is missing.
 func (m *Moments) complete() bool {
 	for _, n := range m.Own {
 		if n != m.Own[0] {

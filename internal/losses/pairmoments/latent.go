@@ -17,8 +17,7 @@ type latents struct {
 	own   []float64 // S_jj
 }
 
-// newLatents returns nil for a table without ordinal columns; it sets the moments of ordinal
-// columns to 1.
+// newLatents returns nil without ordinal columns; it sets their moments to 1.
 func (m *Moments) newLatents(t *data.Table, rows []int, counts []float64) *latents {
 	if t.Cuts == nil {
 		return nil
@@ -38,8 +37,7 @@ func (m *Moments) newLatents(t *data.Table, rows []int, counts []float64) *laten
 	return l
 }
 
-// moment returns S_jk: the polychoric correlation of two ordinal columns, the polyserial one in the
-// units of the number, or v, the product moment, for two numbers.
+// moment returns S_jk; v is the product moment, for two numbers.
 func (l *latents) moment(j, k int, v float64) float64 {
 	first, second := l.table.Cuts[j], l.table.Cuts[k]
 	switch {
@@ -53,7 +51,6 @@ func (l *latents) moment(j, k int, v float64) float64 {
 	return l.serial(j, k)
 }
 
-// serial returns the moment of a numeric and an ordinal column.
 func (l *latents) serial(number, ordinal int) float64 {
 	d, root := l.table.D, math.Sqrt(l.own[number])
 	var x, once []float64
@@ -64,7 +61,6 @@ func (l *latents) serial(number, ordinal int) float64 {
 	return root * Polyserial(x, levels, once, l.table.Cuts[ordinal])
 }
 
-// counts returns the contingency table of two columns.
 func (l *latents) counts(j, k int) [][]float64 {
 	counts := make([][]float64, len(l.table.Cuts[j])+1)
 	for a := range counts {
@@ -75,7 +71,6 @@ func (l *latents) counts(j, k int) [][]float64 {
 	return counts
 }
 
-// both visits the rows with both columns.
 func (l *latents) both(j, k int, visit func(row int, count float64)) {
 	d := l.table.D
 	for _, row := range l.rows {

@@ -43,7 +43,6 @@ type Moments struct {
 	shares bool    // a_i are weights, not whole numbers
 	latent bool    // correlations of latent normals, which may be indefinite without missing cells
 
-	// Of estimates by package latent:
 	Mean  []float64   // of the columns; nil: 0
 	Cuts  [][]float64 // thresholds of ordinal columns, as in data.Table; nil: the table's
 	Words string      // what the moments are, in place of what there is to say of pairs; ""
@@ -113,13 +112,10 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	return m, nil
 }
 
-// Element returns S_jk.
 func (m *Moments) Element(j, k int) float64 { return m.S[j*m.D+k] }
 
-// set sets S_jk and S_kj.
 func (m *Moments) set(j, k int, v float64) { m.S[j*m.D+k], m.S[k*m.D+j] = v, v }
 
-// own sets the diagonal and n.
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	square := make([]float64, m.D)
 	if t.Counted != nil && t.Counted.Pairs != nil {
@@ -161,7 +157,6 @@ func (m *Moments) number(sum float64) float64 {
 	return math.Round(sum)
 }
 
-// fill sets the elements of the pair of tiles starting at columns j0 and k0.
 func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	wide, high := min(tile, m.D-k0), min(tile, m.D-j0)
 	cross, number := p.of(j0, k0, high, wide)
@@ -198,7 +193,6 @@ type sums interface {
 	of(j0, k0, high, wide int) (cross, number []float64)
 }
 
-// newSums makes sums of rows, or of a table of stored moments.
 func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	if t.Counted != nil && t.Counted.Pairs != nil {
 		return &known{d: t.D, pairs: t.Counted.Pairs}, nil
@@ -206,7 +200,6 @@ func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	return newProducts(t, rows, counts)
 }
 
-// known are stored sums.
 type known struct {
 	d             int
 	pairs         *data.Pairs
@@ -222,7 +215,6 @@ func (s *known) of(j0, k0, high, wide int) (cross, number []float64) {
 	return s.cross, s.number
 }
 
-// products are Σ x_ij x_ik and n_jk of a pair of tiles, with a worker's buffers.
 type products struct {
 	table  *data.Table
 	rows   []int
@@ -234,7 +226,6 @@ type products struct {
 	left, right   columns
 }
 
-// columns are a tile's columns in some rows: values, zero where missing, and masks.
 type columns struct{ value, mask []float64 }
 
 func newColumns() columns {
@@ -248,7 +239,6 @@ func newProducts(t *data.Table, rows []int, counts []float64) (*products, error)
 		left: newColumns(), right: newColumns()}, err
 }
 
-// of returns sums over all rows.
 func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	clear(p.cross)
 	clear(p.number)
@@ -265,7 +255,6 @@ func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	return p.cross, p.number
 }
 
-// load reads columns of some rows, times the multiplicities if weighted.
 func (p *products) load(to columns, rows []int, first, number int, weighted bool) {
 	d := p.table.D
 	for i, row := range rows {
@@ -283,8 +272,7 @@ func (p *products) load(to columns, rows []int, first, number int, weighted bool
 	}
 }
 
-// Measured memory of a network by moments: numbers of 8 bytes per cell of the matrix, and per cell
-// of the table; bytes of the program.
+// Measured: numbers of 8 bytes per cell of the matrix and of the table; bytes of the program.
 const (
 	pairNumbers = 1.2
 	cellNumbers = 4

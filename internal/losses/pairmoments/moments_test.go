@@ -12,7 +12,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// gapped is a table of normal columns that share a part, with gaps, whose place holders are NaN.
 func gapped(t *testing.T, n, d int, missing float64) *data.Table {
 	t.Helper()
 	rng := stream.New(4, 1)
@@ -37,7 +36,6 @@ func all(n int) (rows []int) {
 	return rows
 }
 
-// Against loops over rows, with tiles and chunks that do not come out even.
 func TestMomentsAreThoseOfLoops(t *testing.T) {
 	const n, d = 700, 150
 	table := gapped(t, n, d, 0.4)
@@ -87,7 +85,6 @@ func TestPairsThatNoRowHasAreZero(t *testing.T) {
 	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
 }
 
-// Without gaps nothing is moved, however singular.
 func TestNothingIsMovedWithoutGaps(t *testing.T) {
 	const n, d = 10, 30
 	table := gapped(t, n, d, 0)
@@ -99,8 +96,7 @@ func TestNothingIsMovedWithoutGaps(t *testing.T) {
 	require.Equal(t, before, m.S)
 }
 
-// What gaps leave indefinite becomes positive semidefinite, by eigenvalues of gonum; columns'
-// own moments stay, pairs are taken times one factor, which can be undone.
+// Eigenvalues by gonum; the shrinkage can be undone.
 func TestShrink(t *testing.T) {
 	for _, c := range []struct {
 		n, d    int
@@ -145,7 +141,6 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// least is the smallest eigenvalue of the correlations.
 func least(s []float64, d int) float64 {
 	r := mat.NewSymDense(d, nil)
 	for j := range d {

@@ -45,7 +45,6 @@ func grid(rows, columns int) [][]float64 {
 	return g
 }
 
-// rectangles sets into to the second differences of f between thresholds.
 func rectangles(into [][]float64, first, second []float64, f func(x, y float64) float64) {
 	inf := math.Inf(1)
 	at := func(cuts []float64, k int) float64 {
@@ -66,7 +65,6 @@ func rectangles(into [][]float64, first, second []float64, f func(x, y float64) 
 	}
 }
 
-// corrected moves half a row to the only empty cell of a 2 × 2 table.
 func corrected(counts [][]float64) [][]float64 {
 	if len(counts) != 2 || len(counts[0]) != 2 {
 		return counts
@@ -122,9 +120,8 @@ func Polyserial(x []float64, levels []int, count, cuts []float64) float64 {
 
 const rootTolerance = 1e-9 // of ρ
 
-// root returns the zero of a likelihood's derivative in ρ, positive before and negative after it,
-// by the method of Ridders 1979. It brackets the zero in steps from 0, because masses underflow
-// near ±1. Without a zero it returns ±largestCorrelation.
+// root returns the zero of a derivative in ρ by the method of Ridders 1979, or ±largestCorrelation.
+// It brackets in steps from 0, because masses underflow near ±1.
 func root(score func(rho float64) float64) (rho float64) {
 	low, atLow := 0.0, score(0)
 	if atLow == 0 {
@@ -141,7 +138,6 @@ func root(score func(rho float64) float64) (rho float64) {
 	return sign * largestCorrelation
 }
 
-// ridders returns a root between low, where score is positive, and high, where it is negative.
 func ridders(score func(rho float64) float64, low, high, atLow, atHigh float64) (rho float64) {
 	for last := math.Inf(1); high-low > rootTolerance; {
 		middle := (low + high) / 2

@@ -12,8 +12,7 @@ import (
 	"missingscore/internal/losses/pairmoments"
 )
 
-// items are five columns that R 4.2.2 drew (set.seed(7)), a, b, c and e ordinal, d in numbers,
-// standardised.
+// Five columns drawn in R 4.2.2 (set.seed(7)): a, b, c, e ordinal, d standardised numbers.
 func items(t *testing.T, file string) *data.Table {
 	t.Helper()
 	table, err := data.ReadCSV(file, data.ReadOptions{})
@@ -27,8 +26,7 @@ func items(t *testing.T, file string) *data.Table {
 }
 
 // lavCor(x, ordered = c("a", "b", "c", "e"), missing = "pairwise") of lavaan 0.6-14, lower
-// triangles by columns; polychoric(x, correct = 0, smooth = FALSE) of psych 2.2.9 has 0.571235,
-// −0.471626, 0.154599, −0.319857, 0.147186, 0.265965 for the ordinal pairs without gaps.
+// triangles by columns; polychoric(x, correct = 0, smooth = FALSE) of psych 2.2.9 agrees.
 func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 	for file, want := range map[string][]float64{
 		"testdata/items.csv":      {0.571229, -0.471627, 0.459609, 0.154585, -0.319860, 0.472230, 0.147176, -0.261085, 0.265978, 0.250000},
@@ -72,7 +70,6 @@ func TestTetrachoric(t *testing.T) {
 	require.Zero(t, pairmoments.Polychoric([][]float64{{0, 0}, {0, 0}}, []float64{0}, []float64{0}))
 }
 
-// Correlations of many latent numbers from few rows are indefinite even without gaps, and shrunk.
 func TestLatentCorrelationsAreShrunkWithoutGaps(t *testing.T) {
 	const n, d = 20, 12
 	table := gapped(t, n, d, 0)

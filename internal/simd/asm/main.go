@@ -44,8 +44,7 @@ type memory struct {
 	load, store func(p GPVirtual, offset int, v VecVirtual)
 }
 
-// over runs body for each vector of n numbers, unroll at a time, and for the rest with
-// masks, which load 0 elsewhere. It advances the pointers.
+// over runs body for each vector of n numbers, unroll at a time, and for the rest with masks.
 func over(t number, unroll int, pointers []GPVirtual, body func(m memory, offset int)) {
 	n := pointer("n")
 	whole := memory{func(p GPVirtual, o int, v VecVirtual) { t.load(at(p, o), v) }, func(p GPVirtual, o int, v VecVirtual) { t.store(v, at(p, o)) }}
@@ -205,9 +204,8 @@ func dot(t number) {
 	finish()
 }
 
-// adam is one step of Adam, in the order of operations of the plain loop, so that the results are the same to
-// the bit. Subnormal numbers are taken for 0 while it runs: the moments of a unit that has no gradient any more
-// shrink until they are such, which some processors multiply a hundred times slower.
+// adam keeps the plain loop's order of operations, so results are the same to the bit. Subnormal
+// numbers are taken for 0: some processors multiply them a hundred times slower.
 func adam(t number) {
 	begin("adam"+t.suffix, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)",
 		"adam"+t.suffix+" is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),", "with 0 in place of subnormal numbers.")
@@ -499,8 +497,7 @@ func normals() {
 	RET()
 }
 
-// tile is the address of element (row, column) of a tile: 4 × 4 vectors of eight numbers, one for
-// each matrix.
+// tile is the address of element (row, column) of 4 × 4 vectors of eight numbers.
 func tile(p GPVirtual, row, column int) Mem { return at(p, 64*(4*row+column)) }
 
 // tiles subtracts products of tiles (AVX-512).
@@ -548,7 +545,6 @@ func tiles() {
 	RET()
 }
 
-// pivotTile sweeps a tile (AVX-512).
 func pivotTile() {
 	TEXT("pivotTileF64", NOSPLIT, "func(a, pivots, one *float64)")
 	Pragma("noescape")
@@ -577,7 +573,6 @@ func pivotTile() {
 	RET()
 }
 
-// sweep sweeps pivot k of a tile (AVX-512).
 func sweep(of func(i, j int) VecVirtual, k int, one VecVirtual) {
 	inverse, zero := ZMM(), ZMM()
 	VDIVPD(of(k, k), one, inverse)

@@ -1,10 +1,9 @@
-// Site writes the documentation as HTML pages with a search box, for a browser without a server:
+// Site writes the documentation as HTML pages with a search box:
 //
 //	GOWORK=off go -C internal/tools run ./site FOLDER
 //
-// FOLDER is taken from the root of the repository. Each Markdown file becomes a page, and files and
-// folders that pages link to are written beside them. A link to a file or an anchor that does not
-// exist is an error. The report of the README's example is made by the program itself.
+// Each Markdown file becomes a page, and files that pages link to are written beside them. A link
+// to a file or an anchor that does not exist is an error.
 package main
 
 import (
@@ -52,7 +51,6 @@ type page struct {
 	links                 []string // to other files, from the root, with their fragments
 }
 
-// section is an entry of the search.
 type section struct {
 	Page    string `json:"p"`
 	Title   string `json:"t"`
@@ -91,7 +89,6 @@ func main() {
 	}
 }
 
-// site is what is being written.
 type site struct {
 	root, out string
 	pages     map[string]*page
@@ -177,7 +174,6 @@ func (s *site) example() error {
 	return s.put("example.html", "Example report", []byte(`<h1>Example report</h1><p>The report of <code>missingscore network examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp</code>; <a href="example/report.html">alone</a>.</p><iframe src="example/report.html" title="report of a network"></iframe>`))
 }
 
-// put writes a page with the sidebar.
 func (s *site) put(target, title string, body []byte) error {
 	up := strings.Repeat("../", strings.Count(target, "/"))
 	var text bytes.Buffer
@@ -210,7 +206,6 @@ func save(out, target string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// read parses the Markdown files below root, by their paths.
 func read(root string) (map[string]*page, error) {
 	pages := map[string]*page{}
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
@@ -348,8 +343,7 @@ func shown(file string) bool {
 	return slices.Contains([]string{".svg", ".png", ".html", ".csv", ".json"}, path.Ext(file))
 }
 
-// copied writes a file that a page links to: as it is if a browser shows it, else as a page. A folder
-// becomes a list of its files.
+// copied writes a file that a page links to, as a page unless a browser shows it.
 func (s *site) copied(file string, info fs.FileInfo) error {
 	if info.IsDir() {
 		entries, err := os.ReadDir(filepath.Join(s.root, file))
@@ -382,7 +376,6 @@ func (s *site) copied(file string, info fs.FileInfo) error {
 	return s.put(file+".html", file, []byte("<h1>"+template.HTMLEscapeString(file)+"</h1><pre><code>"+template.HTMLEscapeString(string(body))+"</code></pre>"))
 }
 
-// group is a part of the sidebar.
 type group struct {
 	Title string
 	Pages []entry

@@ -1,9 +1,8 @@
-// Systems checks the types of the program and of all that it is linked from, as they are for
-// other systems: what does not compile there is found without compiling it.
+// Systems checks the types of the program and its imports for other systems:
 //
 //	systems darwin windows
 //
-// The bodies of the standard library's functions are left out: it compiles there.
+// The bodies of the standard library's functions are left out.
 package main
 
 import (
@@ -38,7 +37,6 @@ func main() {
 	}
 }
 
-// pkg is a package as go list tells it, after those that it imports.
 type pkg struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -98,7 +96,6 @@ func (p pkg) types(known map[string]*types.Package) (*types.Package, error) {
 	return of, err
 }
 
-// importer finds packages that are known by the names that one imports them under.
 type importer struct {
 	known map[string]*types.Package
 	as    map[string]string

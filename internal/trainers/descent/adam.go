@@ -36,7 +36,7 @@ type sums struct {
 
 // runAdam makes steps on mini-batches for a number of epochs (paper, appendix "Normal Distribution
 // estimation") or until the held-out loss stops falling, and keeps the parameters of the least
-// held-out loss. It saves after each epoch and after each window of a file.
+// held-out loss.
 func runAdam(ctx context.Context, f *Fit) error {
 	s, c := f.State, f.Config
 	setting.Default(&s.Adam.Rate, c.Rate)
@@ -86,13 +86,11 @@ func runAdam(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// batches returns the number of batches of n rows.
 func (f *Fit) batches(n int) int {
 	size := f.Engine.Config.Batch
 	return (n + size - 1) / size
 }
 
-// epoch makes the remaining steps of an epoch. over is the window of the last step.
 func (f *Fit) epoch(ctx context.Context, from rows.Rows, epoch, perEpoch int, over *engine.Window) error {
 	s, n, size, made := f.State, from.Count(), f.Engine.Config.Batch, epoch*perEpoch // steps before the window
 	for w, err := range from.Pass(ctx, epoch) {
@@ -176,22 +174,18 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	return true, fmt.Sprintf("converged: the held-out loss stopped falling within %d epochs; %s", len(h), best)
 }
 
-// HeldOutLoss is in the verdict of a fit whose held-out loss fell until the epochs ended, or was least
-// after few steps.
+// HeldOutLoss is in the verdict of a fit whose held-out loss fell to the end, or was least after
+// few steps.
 const HeldOutLoss = "the held-out loss"
 
 // Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is the
 // running average
 //
 //	θ̄ ← θ̄ + (θ − θ̄) / max(1, a t)
-//
-// after step t (Shamir & Zhang 2013, "Stochastic gradient descent for non-smooth optimization",
-// §4), in which the last share a of the steps has about two thirds of the weight. Steps continue
-// from θ.
+// after step t (Shamir & Zhang 2013, §4).
 
 const mostAveraged = 0.5 // share of the steps
 
-// resolveAverage sets Average to the model's default.
 func (c Config) resolveAverage(training model.Training, p Problem) (Config, error) {
 	switch {
 	case c.Average == nil && !p.Penalised && training.Average > 0:
@@ -202,7 +196,6 @@ func (c Config) resolveAverage(training model.Training, p Problem) (Config, erro
 	return c, nil
 }
 
-// average adds the parameters after a step to the running average.
 func (f *Fit) average() {
 	s, share := f.State, f.Config.Average
 	if share == nil || *share == 0 {
@@ -223,7 +216,6 @@ func (f *Fit) average() {
 	}
 }
 
-// swapAverage exchanges the model's parameters and their average.
 func (f *Fit) swapAverage() {
 	for i, mean := range f.State.Average {
 		for k, p := 0, f.Model.Params()[i]; k < len(mean); k++ {

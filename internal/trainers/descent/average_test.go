@@ -19,8 +19,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// With one step per epoch, averaging equals the average by hand of the parameters of fits of 1, 2,
-// … epochs. Errors and held-out loss are those of the average.
+// The average equals that of fits of 1, 2, … epochs of one step.
 func TestAverage(t *testing.T) {
 	truth := &evaluate.Truth{Model: model.NewGaussian(3, model.CholeskyFactor), Sample: []float64{1, 0, -1, 0.5, 2, 0}}
 	rng := stream.New(1, stream.Simulate)
@@ -86,7 +85,6 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// Fits without stochastic steps refuse averaging.
 func TestAverageRefused(t *testing.T) {
 	for _, method := range []string{"exact", "em-exact"} {
 		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))

@@ -38,12 +38,12 @@ type Config struct {
 	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, for em relative movement, at which a fit ends; 1e-9, lbfgs with float32 1e-4; proximal 1e-7, with float32 1e-3
 }
 
-// Passes returns the configuration of the paper: Adam for a fixed number of epochs over all rows.
+// Passes configures the paper's Adam: a fixed number of epochs over all rows.
 func Passes(epochs int, rate float64) Config {
 	return Config{Optimiser: adamName, Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
-// Check returns an error for numbers out of range. Zero values are valid.
+// Check returns an error for numbers out of range.
 func (c Config) Check() error {
 	positive := []setting.Field{}
 	for _, f := range []setting.Field{
@@ -63,7 +63,6 @@ func (c Config) Check() error {
 	return setting.Positive(positive...)
 }
 
-// Resolve chooses the optimiser, fills in zero values and checks the rest.
 func (c Config) Resolve(p Problem) (Config, error) {
 	err := c.Check()
 	if err != nil {
@@ -168,7 +167,6 @@ func (f *Fit) record(r Record) (err error) {
 	return nil
 }
 
-// optimiser is an entry of optimisers.
 type optimiser struct {
 	name    string
 	refusal func(p Problem) error                       // reason why it cannot make a fit, or nil
@@ -189,7 +187,6 @@ var optimisers = []optimiser{
 	{adamName, func(Problem) error { return nil }, resolveAdam, runAdam, verdictOfAdam},
 }
 
-// Problem is the input for the choice of an optimiser.
 type Problem struct {
 	Estimator estimator.Estimator
 	Model     model.Model
@@ -201,7 +198,6 @@ type Problem struct {
 	Penalised bool // penalty on couplings
 }
 
-// Names returns the names of the optimisers.
 func Names() (names []string) {
 	for _, o := range optimisers {
 		names = append(names, o.name)
@@ -238,8 +234,7 @@ func choose(name string, p Problem) (optimiser, error) {
 	panic("adam refuses no fit")
 }
 
-// wholeTable returns a resolve function for fits over all rows at once, which does not allow
-// settings of adam. single is the tolerance in float32.
+// wholeTable resolves fits over all rows at once; single is the tolerance in float32.
 func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, error) {
 	return func(c Config, p Problem) (Config, error) {
 		what := "the loss of method %s has no noise and is minimised"

@@ -20,7 +20,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// problem is the fit of a Gaussian by a method to a table of 1000 rows.
 func problem(t *testing.T, method string) descent.Problem {
 	t.Helper()
 	e, err := estimator.ByName(method)
@@ -48,7 +47,6 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, c, again)
 }
 
-// Unusable settings are named with their value.
 func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct {
 		config       descent.Config
@@ -73,7 +71,6 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// The last six of 30 epochs against the six before.
 func TestTrend(t *testing.T) {
 	history := func(loss func(epoch int) float64) (h []descent.Record) {
 		for i := range 30 {
@@ -94,8 +91,6 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// verdict is that of a fit by Adam of 30 epochs with these losses; with held-out rows the tenth is the
-// best.
 func verdict(t *testing.T, m model.Model, c descent.Config, steps int, best *descent.Best, before *float64, loss func(epoch int) float64) (bool, string) {
 	t.Helper()
 	c.Optimiser = "adam"
@@ -115,7 +110,7 @@ func verdict(t *testing.T, m model.Model, c descent.Config, steps int, best *des
 	return f.Verdict()
 }
 
-// Verdicts of Adam with held-out rows. A fit that never fell below its start has diverged.
+// A fit that never fell below its start has diverged.
 func TestVerdictByHeldOutRows(t *testing.T) {
 	const kept = "kept the best parameters, of epoch 10, held-out loss -7 over 40 rows"
 	for want, c := range map[string]struct {
@@ -135,7 +130,6 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 	}
 }
 
-// A network whose held-out loss was least near its start, or that made few steps, has not learned.
 func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
@@ -161,7 +155,6 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	}
 }
 
-// Patience is at least 500 steps for networks.
 func TestPatienceOfSmallTables(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
@@ -174,7 +167,7 @@ func TestPatienceOfSmallTables(t *testing.T) {
 	}
 }
 
-// Verdicts of a minimisation: with rounding 1e-13 a relative gradient of 3e-7 is converged.
+// With rounding 1e-13 a relative gradient of 3e-7 is converged.
 func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64

@@ -32,7 +32,7 @@ func refusedByEM(p Problem) error {
 // runEM makes accelerated EM iterations (package em) over all rows, for normal models and losses
 // with an expectation step (losses.LossNeeds.Moments). It ends at maximum likelihood when an
 // iteration moves P_jk by less than Config.Tolerance √(P_jj P_kk) and μ_j by less than
-// Config.Tolerance/√P_jj, or at rounding error (Stall). It saves after each iteration.
+// Config.Tolerance/√P_jj, or at rounding error (Stall).
 func runEM(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
@@ -58,8 +58,8 @@ func runEM(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// turn makes the next EM iteration. If acceleration fails, the fit restarts guarded
-// (em.Turns.Ascend); if guarded iterations also fail, the likelihood has no maximum.
+// turn restarts guarded (em.Turns.Ascend) if acceleration fails; if guarded iterations also fail,
+// the likelihood has no maximum.
 func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	state, s := f.State, &f.State.EM
 	if s.Count == 0 {
@@ -124,7 +124,7 @@ func verdictOfEM(f *Fit) (converged bool, verdict string) {
 	return false, fmt.Sprintf("NOT converged: after %d EM iterations the relative change is %.2g, not below %.2g; allow more iterations, or look for collinear columns", s.Count, s.Relative, f.Config.Tolerance)
 }
 
-// degenerate describes columns that become collinear during EM, so the likelihood has no maximum
+// degenerate describes collinear columns: the likelihood has no maximum
 // (docs/theory/complete-data.md#no-maximum).
 type degenerate struct {
 	Columns []int // smallest such set; nil if it is too large
@@ -137,8 +137,8 @@ const (
 	watchedTurns    = 10   // between two checks
 )
 
-// look returns the dependence of columns, or nil. It reports residual variances below 1e-8 if the
-// complete rows allow exact dependence or an iteration had no solution (ended).
+// look reports residual variances below 1e-8 if the complete rows allow exact dependence or an
+// iteration had no solution (ended).
 func (f *Fit) look(ended bool) *degenerate {
 	d := &degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
 	if d.Columns != nil {
@@ -151,7 +151,6 @@ func (f *Fit) look(ended bool) *degenerate {
 	return d
 }
 
-// withdraw leaves the model at a valid distribution after an iteration without a solution.
 func withdraw(t em.Turns, s *em.State, err error) {
 	var singular *em.SingularError
 	if errors.As(err, &singular) && singular.Put(t.Model) {

@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/trainers/evaluate"
 )
 
-// Record is a line of a fit's history: an epoch of Adam, or an iteration. NaN means not available.
+// Record is an epoch of Adam, or an iteration; NaN means not available.
 type Record struct {
 	Epoch         int     // adam only, else 0
 	Iteration     int     // number of parameter steps
@@ -61,8 +61,7 @@ func columns(history []Record) []column {
 	return c
 }
 
-// WriteHistory writes history.csv: a line per record and a column per number of the optimiser. NaN
-// is written as an empty field.
+// WriteHistory writes history.csv: a line per record and a column per number of the optimiser.
 func WriteHistory(w io.Writer, history []Record) error {
 	columns := columns(history)
 	lines := [][]string{nil}

@@ -57,8 +57,8 @@ type minimiser struct {
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
 // is below Config.Tolerance. It also ends if no step lowers the loss or at rounding error (Stall),
-// then at the point of the least gradient. No step raises the loss by more than rounding. Steps to
-// points without a finite loss or a distribution are shortened. It saves after each iteration.
+// then at the point of the least gradient. Steps to points without a finite loss or a distribution
+// are shortened.
 func runLBFGS(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
@@ -92,8 +92,7 @@ func runLBFGS(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// end returns to the flattest point, where Newton's step predicts a decrease of ½∇ℓᵀH∇ℓ, H from the
-// last steps. It ignores cancellation.
+// end returns to the flattest point, where Newton's step predicts a decrease of ½∇ℓᵀH∇ℓ.
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
 	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
@@ -123,7 +122,7 @@ func (m *minimiser) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// iterate makes one step. After an error the parameters are unchanged.
+// After an error the parameters are unchanged.
 func (m *minimiser) iterate(ctx context.Context) error {
 	s := m.State
 	theta, loss, gradient := m.theta(), m.loss, m.gradient
@@ -205,8 +204,8 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// rounding returns the relative noise of the loss. A fit that no step improves has converged if its
-// relative gradient is below the square root of the noise.
+// A fit that no step improves has converged if its relative gradient is below the square root of
+// the noise.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -226,8 +225,7 @@ func verdictOfLBFGS(f *Fit) (converged bool, verdict string) {
 	return converged, verdict
 }
 
-// tooFewRows is the verdict on a normal model with at most as many rows as columns, which has no
-// minimum; "" for others.
+// tooFewRows is the verdict on a normal model without a minimum; "" for others.
 func (f *Fit) tooFewRows() string {
 	if _, normal := f.Model.(*model.Gaussian); !normal || f.Table.RowCount() > f.Table.D {
 		return ""
@@ -235,7 +233,6 @@ func (f *Fit) tooFewRows() string {
 	return fmt.Sprintf("NOT converged: %d rows are too few for %d columns; get more rows, use fewer columns, or estimate a network, which has a penalty", f.Table.RowCount(), f.Table.D)
 }
 
-// minimised is the verdict on a minimisation after the given number of iterations.
 func (f *Fit) minimised(iterations int, advice string) (converged bool, verdict string) {
 	last := f.Final().Gradient
 	switch {
@@ -249,14 +246,13 @@ func (f *Fit) minimised(iterations int, advice string) (converged bool, verdict 
 	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not below %.2g; allow more iterations, or %s", iterations, last, f.Config.Tolerance, advice)
 }
 
-// Limits of the start.
 const (
 	startTurns     = 200
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood moves a normal model on all of R^d to Likeliest, which is the minimum for
-// complete rows. It does nothing for other models or if EM fails.
+// startAtLikelihood moves a normal model on R^d to Likeliest, the minimum for complete rows; others
+// stay.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
 	if !ok || f.Missingness != nil {

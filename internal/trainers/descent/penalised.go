@@ -18,8 +18,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// penalisedState is the state of a fit with a penalty along a path of decreasing λ with warm
-// starts: for each fold of the cross-validation, then on all rows down to the chosen λ.
+// penalisedState is a path of decreasing λ with warm starts: for each fold, then on all rows.
 type penalisedState struct {
 	Lambdas []float64 // path in descending order; one λ if it was given
 	Folds   []fold    // cross-validation; nil if λ was given
@@ -85,7 +84,6 @@ func (f *Fit) penalised(ctx context.Context, o optimiser) (err error) {
 	}
 }
 
-// at fits at λ number l of the path, starting from the previous fit.
 func (f *Fit) at(ctx context.Context, o optimiser, l int) error {
 	here := *f
 	here.shrink.lambda = f.State.Penalised.Lambdas[l]
@@ -93,7 +91,6 @@ func (f *Fit) at(ctx context.Context, o optimiser, l int) error {
 	return o.run(ctx, &here)
 }
 
-// lambdas returns the path: the given λ, or a path from the λ at which all couplings are 0.
 func (f *Fit) lambdas(ctx context.Context, o optimiser) ([]float64, error) {
 	c := f.Config.Penalty
 	if !c.Validates() {
@@ -119,7 +116,6 @@ func (f *Fit) lambdas(ctx context.Context, o optimiser) ([]float64, error) {
 	return c.Path(largest, by.Ratio), nil
 }
 
-// on returns the same fit for another table and path, from this fit's start.
 func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
 	p, c := f.Problem, f.Engine.Config
 	coupled, _ := model.CoupledOf(f.Model)
@@ -134,7 +130,7 @@ func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
 	return own, err
 }
 
-// Penalty returns the result of the penalty; nil without one.
+// Penalty is nil without one.
 func (f *Fit) Penalty() *penalty.Outcome {
 	s := f.State.Penalised
 	if s == nil {
@@ -162,8 +158,7 @@ type fold struct {
 	Losses []float64 // held-out loss by λ, mean over rows; +Inf if the fit diverged; nil: not known yet
 }
 
-// crossValidate completes the fits of all folds in parallel and saves after each. A fold depends
-// only on the seed and its index.
+// A fold depends only on the seed and its index.
 func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
 	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
@@ -195,7 +190,6 @@ func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	})
 }
 
-// fold returns the held-out losses of the fits to the other rows, by λ.
 func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int) (losses []float64, err error) {
 	slices.Sort(heldOut)
 	learned := slices.DeleteFunc(f.Table.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
@@ -233,7 +227,6 @@ func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int) (losses []fl
 	return losses, nil
 }
 
-// curve returns the held-out loss by λ, mean over all rows, with its standard error.
 func (s *penalisedState) curve() (curve []penalty.Point) {
 	for l, lambda := range s.Lambdas {
 		var losses, rows []float64

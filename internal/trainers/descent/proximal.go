@@ -60,7 +60,7 @@ type proximal struct {
 //
 //	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
 //
-// is below Config.Tolerance. It saves after each iteration.
+// is below Config.Tolerance.
 func runProximal(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
@@ -111,7 +111,6 @@ func (p *proximal) step(theta []float64, t float64) []float64 {
 	return to
 }
 
-// residual returns the relative proximal gradient.
 func (p *proximal) residual() (most float64) {
 	theta, t := p.theta(), p.State.Spectral.Step
 	to := p.step(theta, t)
@@ -124,7 +123,7 @@ func (p *proximal) residual() (most float64) {
 	return most / max(math.Abs(p.value()), p.State.Spectral.Start)
 }
 
-// iterate makes one step. After an error the parameters are unchanged.
+// After an error the parameters are unchanged.
 func (p *proximal) iterate(ctx context.Context) error {
 	s, theta, loss, gradient := &p.State.Spectral, p.theta(), p.loss, p.gradient
 	slack := p.rounding() * max(math.Abs(p.value()), s.Start)
@@ -157,7 +156,6 @@ func (p *proximal) iterate(ctx context.Context) error {
 	return nil
 }
 
-// accept moves to a trial point and chooses the next step length.
 func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
 	s := &p.State.Spectral
 	if s.Recent = append(s.Recent, p.value()); len(s.Recent) > recentValues {
@@ -188,7 +186,6 @@ func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }
 
-// atLastLambda returns the records at the last λ of a history.
 func atLastLambda(h []Record) []Record {
 	from := len(h) - 1
 	for from > 0 && h[from-1].Lambda == h[len(h)-1].Lambda {
@@ -197,7 +194,6 @@ func atLastLambda(h []Record) []Record {
 	return h[max(from, 0):]
 }
 
-// shrinkage is a fit's penalty at one λ, on the matrix of its model (model.Coupled).
 type shrinkage struct {
 	by     penalty.Penalty
 	lambda float64      // +Inf: all couplings are 0
@@ -208,10 +204,10 @@ type shrinkage struct {
 	bounds optim.PositiveDefinite
 }
 
-// leastEigenvalue is the minimum eigenvalue relative to the mean diagonal at the model's start.
+// leastEigenvalue is the minimum eigenvalue relative to the mean diagonal at the start.
 const leastEigenvalue = 1e-3
 
-// newShrinkage needs a model made by model.Coupled.Free. least is 0 if the model is at its start.
+// least is 0 if the model is at its start.
 func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, error) {
 	by, err := penalty.ByName(c.Kind)
 	if err != nil {
@@ -230,7 +226,6 @@ func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, e
 	return s, nil
 }
 
-// each visits the indices of the couplings in the packed matrix.
 func (s *shrinkage) each(visit func(i int)) {
 	for j := range s.d {
 		for k := j + 1; k < s.d; k++ {
@@ -239,7 +234,7 @@ func (s *shrinkage) each(visit func(i int)) {
 	}
 }
 
-// value returns λ Σ_{j<k} Ω(m_jk); 0 if all couplings are 0.
+// value returns λ Σ_{j<k} Ω(m_jk).
 func (s *shrinkage) value() (sum float64) {
 	s.each(func(i int) {
 		if v := s.matrix.Value[i]; v != 0 {
@@ -249,7 +244,6 @@ func (s *shrinkage) value() (sum float64) {
 	return sum
 }
 
-// size returns the mean of the matrix's diagonal.
 func (s *shrinkage) size() (mean float64) {
 	for j := range s.d {
 		mean += s.matrix.Value[graph.PackedIndex(s.d, j, j)] / float64(s.d)
@@ -258,8 +252,8 @@ func (s *shrinkage) size() (mean float64) {
 }
 
 // proximal returns the proximal map of λtΩ at a packed matrix, over matrices with eigenvalues of at
-// least s.least, in the metric in which a coupling counts twice. If shrinkage alone leaves this set
-// it alternates the two maps with Dykstra's corrections (Bauschke & Combettes 2008).
+// least s.least, in the metric in which a coupling counts twice. Dykstra's corrections (Bauschke &
+// Combettes 2008).
 func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
 	shrunk := slices.Clone(packed)
 	s.each(func(i int) { shrunk[i] = s.by.Shrink(packed[i], s.lambda*t/2) })
@@ -296,7 +290,6 @@ const (
 	alike     = 1e-7 // relative to the minimum eigenvalue: agreement of the two maps
 )
 
-// nearest projects a packed matrix to the symmetric matrices with eigenvalues of at least s.least.
 func (s *shrinkage) nearest(packed []float64) []float64 {
 	var e mat.EigenSym
 	if !e.Factorize(graph.Unpack(s.d, packed), true) {
@@ -322,15 +315,13 @@ func (s *shrinkage) nearest(packed []float64) []float64 {
 	return out
 }
 
-// inside reports whether a packed matrix is positive definite with a margin.
 func (s *shrinkage) inside(packed []float64) bool {
 	s.bounds.Floor = s.least / 2
 	return s.bounds.InsidePacked(packed, s.d)
 }
 
-// afterAdam turns a step of Adam into one of proximal Adam: the proximal map of the penalty in the
-// metric of the step, by coordinate (ProxGen, Yun, Lozano & Yang 2021). It does nothing for a nil
-// receiver.
+// afterAdam applies the penalty's proximal map in the metric of a step of Adam (ProxGen, Yun,
+// Lozano & Yang 2021).
 func (s *shrinkage) afterAdam(a *optim.Adam) {
 	if s == nil {
 		return

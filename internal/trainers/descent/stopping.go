@@ -9,11 +9,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// Fits without noise (em, lbfgs, proximal) stop at Config.Tolerance or at rounding error (Stall),
-// fits by adam by Config.Patience or Config.Epochs (docs/how-to/when-a-fit-stops.md).
+// When fits stop: docs/how-to/when-a-fit-stops.md.
 
-// Stall counts iterations since Measure last halved. Without noise each iteration lowers the loss,
-// up to rounding.
+// Stall counts iterations since Measure last halved.
 type Stall struct {
 	Measure float64 // at the start of the count
 	Loss    float64 // after the last iteration
@@ -36,12 +34,11 @@ func (s *Stall) note(measure, loss float64) {
 	s.Loss = loss
 }
 
-// reached reports that only rounding is left: a third of at least a hundred iterations raised the
-// loss.
+// reached reports that only rounding is left: a third of at least a hundred iterations raised the loss.
 func (s *Stall) reached() bool { return s.Count >= stalledIterations && 3*s.Rose >= s.Count }
 
-// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the
-// count is a thousand.
+// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the count is a
+// thousand.
 func (s *Stall) wild() bool {
 	return s.Count >= stalledIterations && 10*s.Rose >= s.Count || s.Count >= 10*stalledIterations
 }
@@ -69,8 +66,8 @@ func tooFew(h []Record) string {
 	return fmt.Sprintf("NOT converged: %d epochs are too few to tell; allow more epochs", len(h))
 }
 
-// change returns the mean over the last n epochs minus the mean over the n before, its standard
-// error, and the least relevant change. It skips records with NaN.
+// change returns the mean over the last n epochs minus that over the n before, its standard error,
+// and the least relevant change; it skips NaN.
 func change(h []Record, n int, of func(Record) float64) (rose, se, least float64) {
 	var before, last []float64
 	for i, r := range h[len(h)-2*n:] {
@@ -88,14 +85,12 @@ func change(h []Record, n int, of func(Record) float64) (rose, se, least float64
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// barelyMoves reports whether steps × rate, which bounds the movement of a parameter under Adam, is
-// less than 100 steps at the model's default rate. It applies to networks only.
+// barelyMoves: steps × rate bounds the movement of a parameter under Adam.
 func (f *Fit) barelyMoves(steps int) bool {
 	t := model.TrainingOf(f.Engine.Model)
 	return t.PatientSteps > 0 && float64(steps)*f.Config.Rate < 100*t.Rate
 }
 
-// patient reports whether the held-out loss has not fallen for Config.Patience epochs.
 func (f *Fit) patient() bool {
 	b, h := f.State.Best, f.State.History
 	return b != nil && h[len(h)-1].Epoch-b.Epoch >= f.Config.Patience

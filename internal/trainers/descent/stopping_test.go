@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A hundred iterations without halving the measure, a third of which raise the loss, are rounding
-// error.
 func TestStall(t *testing.T) {
 	for rose, want := range map[int]bool{33: false, 34: true} {
 		var s Stall
@@ -25,7 +23,6 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// Iterations are wild if ten of a hundred raised the loss, or after a thousand.
 func TestWild(t *testing.T) {
 	for rose, want := range map[int]bool{10: true, 9: false, 0: false} {
 		var s Stall

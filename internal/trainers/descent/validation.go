@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/trainers/rows"
 )
 
-// Best is the least held-out loss. Every fall counts (docs/how-to/when-a-fit-stops.md).
+// Best is the least held-out loss.
 type Best struct {
 	Epoch  int // of the least loss
 	Loss   float64
@@ -53,7 +53,6 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 
 func heldOutRows(share float64, n int) int { return int(math.Round(share * float64(n))) }
 
-// divide returns the rows to learn from and the held-out loss; nil for none.
 func (f *Fit) divide() (from rows.Rows, heldOut *engine.HeldOut, err error) {
 	if f.File != nil {
 		if out := f.File.HeldOut(); out != nil {
@@ -74,7 +73,6 @@ func (f *Fit) divide() (from rows.Rows, heldOut *engine.HeldOut, err error) {
 	return from, heldOut, err
 }
 
-// validate sets the held-out loss of a record and keeps the best state.
 func (f *Fit) validate(r *Record, heldOut *engine.HeldOut) (err error) {
 	if r.HeldOut, err = heldOut.Loss(); err != nil {
 		return err

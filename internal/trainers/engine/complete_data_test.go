@@ -19,7 +19,6 @@ import (
 	"missingscore/losses"
 )
 
-// threeColumns are models of three columns without symmetries at the start.
 func threeColumns(t *testing.T) map[string]model.Model {
 	t.Helper()
 	models := map[string]model.Model{}
@@ -37,7 +36,6 @@ func threeColumns(t *testing.T) map[string]model.Model {
 	return models
 }
 
-// threeDomains are R³, a box, a half-space, and both.
 func threeDomains() map[string]*domain.Domain {
 	box, half, both := domain.All(3), domain.All(3), domain.All(3)
 	box.Lower[0], box.Lower[1], box.Upper[2] = -1, -0.4, 0.9
@@ -46,8 +44,7 @@ func threeDomains() map[string]*domain.Domain {
 	return map[string]*domain.Domain{"everywhere": nil, "box": box, "half-space": half, "box and half-space": both}
 }
 
-// completeData returns U(θ) of one row, the mean of ∇ψ over q_θ(x_mis | x_obs), by the midpoint
-// rule with n steps per missing cell; ∇ψ is that of score matching on the completed rows.
+// completeData returns U(θ) of one row by the midpoint rule with n steps per missing cell.
 func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool, n int) []float64 {
 	t.Helper()
 	const edge = 6.
@@ -66,7 +63,7 @@ func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool
 		for _, from := range nodes {
 			low, high := -edge, edge
 			if p.Domain != nil {
-				// Bounds by what is fixed so far: a half-space that later cells have a part in ends them.
+				// A half-space bounds the last cell that it involves.
 				var s domain.Section
 				later := slices.Clone(mask)
 				for k := range j {
@@ -123,9 +120,7 @@ func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool
 	return mean
 }
 
-// The complete-data loss has the gradient of quadrature: with self-normalised weights, persistent
-// chains and exact draws, for one and two missing cells, and on domains with g at the completed
-// row.
+// The loss has the gradient of quadrature, with each source of draws.
 func TestCompleteDataAgainstQuadrature(t *testing.T) {
 	row := []float64{0.4, -0.2, 0.3}
 	for where, s := range threeDomains() {

@@ -18,15 +18,13 @@ import (
 )
 
 const (
-	// leastCondensed is the minimum number of rows to condense, if that saves at least half of
-	// them.
+	// Minimum number of rows to condense, if half of them are saved.
 	leastCondensed = 1000
-	// togetherCondensed is the number of rows multiplied at a time.
+	// Rows multiplied at a time.
 	togetherCondensed = 512
 )
 
-// Condensed caches condensed rows and sums over pairs of columns of one table, for all steps and
-// all engines that share it.
+// Condensed caches condensed rows and pair sums of one table for all engines that share it.
 type Condensed struct {
 	mu    sync.Mutex
 	made  map[rowsKey]*condensed
@@ -34,23 +32,19 @@ type Condensed struct {
 	of    *data.Table // the table of pairs
 }
 
-// rowsKey identifies an unchanging slice of rows.
 type rowsKey struct {
 	first *int
 	n     int
 }
 
-// condensed holds rows of a table with their counts.
 type condensed struct {
 	table  *data.Table
 	rows   []int
 	counts []float64 // nil: all 1
 }
 
-// NewCondensed returns an empty cache.
 func NewCondensed() *Condensed { return &Condensed{made: map[rowsKey]*condensed{}} }
 
-// PairSums returns the pair sums of the problem's table, cached in Condensed.
 func (p Problem) PairSums() *data.Pairs {
 	c := p.Condensed
 	if c == nil {
@@ -66,9 +60,8 @@ func (p Problem) PairSums() *data.Pairs {
 
 // Condense replaces rows, which must not change later, in Gradient, Moments and Step: k + 1 rows
 // with the same moments replace the rows of a pattern of k observed cells
-// (moments.Representatives). Results agree to rounding. It does nothing unless the loss depends on
-// the rows of a pattern only through their number, mean and covariances, and at least half of the
-// rows are saved. It uses Counts. Engines with the same Condensed share the result.
+// (moments.Representatives). It does nothing unless the loss depends on a pattern's rows through
+// their number, mean and covariances, and half of the rows are saved.
 func (e *Engine) Condense(rows []int) {
 	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.condenses {
 		return
@@ -86,8 +79,7 @@ func (e *Engine) Condense(rows []int) {
 	c.made[key] = made
 }
 
-// byMoments reports whether the loss depends on the rows through the moments of each pattern: a
-// normal model's score is linear in the row, and its classical objective quadratic.
+// A normal model's score is linear in the row, and its classical objective quadratic.
 func byMoments(p Problem, e estimator.Estimator) bool {
 	_, err := source.NormalModel(p.Model, "it")
 	classical := p.Objective == losses.Classical
@@ -95,7 +87,6 @@ func byMoments(p Problem, e estimator.Estimator) bool {
 	return err == nil && classical && p.Missingness == nil && !e.Draws() && !p.Domain.Bounded() && (needs.Moments || needs.Normal || e.NeedsCompleteRows())
 }
 
-// instead returns the rows that replace rows.
 func (e *Engine) instead(rows []int) condensed {
 	if len(rows) >= leastCondensed && e.condenses {
 		e.Condensed.mu.Lock()
@@ -131,7 +122,6 @@ func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []f
 	return mean, cov, true
 }
 
-// condense returns rows with the same moments, pattern by pattern in the order of first rows.
 func condense(t *data.Table, rows []int, counts []float64) *condensed {
 	out := &condensed{table: &data.Table{Names: t.Names, D: t.D}}
 	add := func(observed []bool, values []float64, count float64) {
@@ -180,8 +170,8 @@ func (c condensed) count(i int) float64 {
 	return c.counts[i]
 }
 
-// patternMoments returns the number, the mean and the covariances, divisor number, of rows' cells at
-// places, which are observed. cov is nil without places.
+// patternMoments returns number, mean and covariances (nil without places) of rows at observed
+// places.
 func patternMoments(in condensed, places []int) (sum float64, mean []float64, cov *mat.SymDense) {
 	t, k := in.table, len(places)
 	mean = make([]float64, k)

@@ -14,8 +14,6 @@ import (
 	"missingscore/losses"
 )
 
-// gappy is a table of dependent columns with few patterns of missing cells, one of them with a
-// single row.
 func gappy(n int, share float64) *data.Table {
 	const d = 4
 	rng := stream.New(5, 1)
@@ -34,8 +32,7 @@ func gappy(n int, share float64) *data.Table {
 	return t
 }
 
-// Steps over condensed rows equal steps over all rows, for each loss that allows it and any number
-// of workers, with fewer rows.
+// Steps over condensed rows equal steps over all rows.
 func TestStepsOverCondensedRows(t *testing.T) {
 	for method, share := range map[string]float64{"exact": 0.2, "em-exact": 0.2, "full": 0} {
 		table := gappy(1500, share)
@@ -65,8 +62,6 @@ func TestStepsOverCondensedRows(t *testing.T) {
 	}
 }
 
-// beforeAndAfter are steps over all rows, before and after condensing; every other row counts
-// twice.
 func beforeAndAfter(t *testing.T, p Problem, c Config) (in condensed, want, got Step) {
 	t.Helper()
 	e, err := New(p, c)
@@ -95,7 +90,6 @@ func beforeAndAfter(t *testing.T, p Problem, c Config) (in condensed, want, got 
 	return in, want, step()
 }
 
-// If a loss does not depend on moments, or little is saved, rows are unchanged.
 func TestWhatIsNotCondensed(t *testing.T) {
 	m, sliced := model.NewGaussian(4, model.FreeSymmetric), losses.Sliced{}
 	sliced, err := sliced.WithDefaults()
@@ -126,7 +120,6 @@ func TestWhatIsNotCondensed(t *testing.T) {
 	require.False(t, math.IsNaN(made.table.Values[0]))
 }
 
-// CompleteMoments equals an expectation step over complete rows.
 func TestCompleteMoments(t *testing.T) {
 	table := gappy(700, 0)
 	table.Observed = slices.Repeat([]bool{true}, len(table.Observed))

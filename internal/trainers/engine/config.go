@@ -15,7 +15,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Problem is a model to fit to a table by an objective.
 type Problem struct {
 	Table     *data.Table
 	Model     model.Model
@@ -23,7 +22,7 @@ type Problem struct {
 	Domain    *domain.Domain // support, in the units of Table; nil: all of R^d
 
 	// Missingness is the mechanism for cells missing not at random, in the units of Table; nil: the
-	// method's assumption. Censoring is part of Domain.
+	// method's assumption.
 	Missingness model.Missingness
 
 	Weight domain.Weight // g of an objective on a domain
@@ -47,8 +46,8 @@ type Config struct {
 	Imputer      ImputerSpec          `json:"imputer"`           // default the paper's network
 	ProposalSD   float64              `json:"proposal_sd"`       // standard deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
 	Weighting    string               `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's
-	// FreeDraws draws missing cells from all of R^d despite a domain, as the paper's experiments
-	// seem to. Expectations are then not those of the model on its domain.
+	// FreeDraws draws missing cells from R^d despite a domain, as the paper's experiments seem to;
+	// expectations are then not the model's.
 	FreeDraws bool        `json:"free_draws,omitempty"`
 	Seed      uint64      `json:"seed"`
 	DType     graph.DType `json:"dtype"` // of the expression graphs and the imputer; the model's parameters and closed-form expectation steps are float64
@@ -57,7 +56,6 @@ type Config struct {
 	Observe func(Progress) `json:"-"` // called after each parameter step; may be nil
 }
 
-// Progress is passed to Config.Observe.
 type Progress struct {
 	Stage            string // "path", "cv", "stars", "refine", "fit", or "reading" before a fit to a file
 	Trial            string // penalty of the path, if several are tried
@@ -70,23 +68,20 @@ type Progress struct {
 	Streamed         *Pass   // nil unless rows come from a file
 }
 
-// Pass is the position in a pass over the rows.
 type Pass struct {
 	Number, Passes int // from 1; maximum
 	Done, Rows     int // rows done, and in total
 }
 
-// ImputerSpec selects the imputer.
 type ImputerSpec struct {
 	Kind    string          `json:"kind"`              // a name of nets.Imputers; default normal, the paper's
 	Options json.RawMessage `json:"options,omitempty"` // of the imputer's maker
 
-	// New makes an imputer of d columns and replaces the maker of Kind. Without a registered Kind
-	// the imputer cannot be saved.
+	// New replaces the maker of Kind; without a registered Kind the imputer cannot be saved.
 	New func(d int, rng *rand.Rand) (nets.Imputer, error) `json:"-"`
 }
 
-// Make makes the imputer of d columns. An imputer of New does not support many levels of noise.
+// Make makes an imputer of d columns. An imputer of New does not support many levels of noise.
 func (s ImputerSpec) Make(d int, rng *rand.Rand) (nets.Imputer, error) {
 	if s.New == nil {
 		return nets.NewImputer(s.Kind, d, s.Options, rng)
@@ -112,14 +107,13 @@ func (c Config) Named() (estimator.Estimator, error) {
 	return e, nil
 }
 
-// Defaults of Config.
 const (
 	DefaultBatch        = 100
 	DefaultDraws        = 10
 	DefaultImputerSteps = 10
 )
 
-// Resolve fills in zero values for a problem, checks the rest and returns the estimator.
+// Resolve fills in zero values, checks the rest and returns the estimator.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	e, err := c.Named()
 	if err != nil {
@@ -154,7 +148,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	return c, e, c.Check()
 }
 
-// Check returns an error for numbers out of range. Zero values are valid.
+// Check returns an error for numbers out of range.
 func (c Config) Check() error {
 	warmUp := 0
 	if c.WarmUp != nil {
@@ -167,7 +161,6 @@ func (c Config) Check() error {
 		setting.Field{Name: "workers", Value: float64(c.Workers)})
 }
 
-// joint returns the model with its missingness mechanism, if any.
 func (p Problem) joint() model.Model {
 	if p.Missingness == nil {
 		return p.Model

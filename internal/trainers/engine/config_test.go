@@ -14,7 +14,6 @@ import (
 	"missingscore/losses"
 )
 
-// problem is the fit of a Gaussian to a table with the given number of rows and a missing cell.
 func problem(rows int, o losses.Objective) engine.Problem {
 	t := &data.Table{Names: []string{"a", "b"}, N: rows, D: 2, Values: make([]float64, 2*rows), Observed: make([]bool, 2*rows)}
 	return engine.Problem{Table: t, Model: model.NewGaussian(2, model.FreeSymmetric), Objective: o}
@@ -42,7 +41,6 @@ func TestDefaults(t *testing.T) {
 	require.ErrorContains(t, err, `there is no method "vae"`)
 }
 
-// Unusable settings are named with their value.
 func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct {
 		config       engine.Config
@@ -65,7 +63,6 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// A noise-conditional imputer needs an objective with many noise levels.
 func TestImputerOfLevelsNeedsThem(t *testing.T) {
 	config := engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: "normal", Options: []byte(`{"noise_conditional":true}`)}}
 	_, _, err := engine.Gradient(problem(60, losses.Classical), config, 0)

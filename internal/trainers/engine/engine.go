@@ -25,9 +25,9 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Engine makes imputer steps towards the model's conditional and gradients of the model's loss.
-// Random streams are named by (purpose, iteration, part), so results do not depend on the number of
-// workers or on interruptions. It is not safe for concurrent use.
+// Engine makes imputer steps and gradients. Random streams are named by (purpose, iteration, part),
+// so results do not depend on the number of workers or on interruptions. It is not safe for
+// concurrent use.
 type Engine struct {
 	Problem
 	Config    Config
@@ -55,7 +55,6 @@ type Window struct {
 	First int   // number of its first step; 0 for the problem's table
 }
 
-// NewWindow returns a window of all rows of t.
 func NewWindow(t *data.Table, first int) Window {
 	w := Window{Table: t, First: first}
 	for i := range t.N {
@@ -103,7 +102,6 @@ type part struct {
 	err           error
 }
 
-// Step is a gradient with diagnostics.
 type Step struct {
 	Loss          float64
 	EffectiveSize float64
@@ -180,7 +178,6 @@ func counts(t *data.Table) []float64 {
 	return t.Weights
 }
 
-// prepareImputer makes the imputer, if the estimator trains one, and the program of its steps.
 func (e *Engine) prepareImputer() (err error) {
 	if !e.Estimator.Trains() {
 		return nil
@@ -235,7 +232,6 @@ func (e *Engine) setting(batch int) source.Setting {
 	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
 }
 
-// newWorker makes a worker for a loss, a source and a batch size.
 func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
@@ -262,7 +258,6 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	return w, nil
 }
 
-// trainImputer makes the L imputer steps before a parameter step, and the warm-up before the first.
 func (e *Engine) trainImputer(iteration int, over Window) error {
 	t, gaps := &e.imputer, over.Gaps
 	if t.program == nil || len(gaps) == 0 { // the rows may have no missing cells
@@ -327,7 +322,6 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	return nil
 }
 
-// Gradient returns the loss summed over rows, times weight, and its gradient.
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
 	return e.gradient(iteration, e.instead(rows), weight)
 }
@@ -380,7 +374,6 @@ func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, er
 		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
 }
 
-// together runs share on the workers for n parts.
 func (e *Engine) together(n int, share func(worker int)) error {
 	if min(n, len(e.workers)) == 1 { // without starting a goroutine
 		return panics.Caught(func() error {
@@ -462,8 +455,8 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	return nil
 }
 
-// Step trains the imputer on the rows with missing cells of a window, then returns the parameter
-// gradient over rows of it. It returns a *DivergedError if a number is not finite.
+// Step trains the imputer on the window's rows with missing cells, then returns the gradient over
+// rows. It returns a *DivergedError if a number is not finite.
 func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []int, weight float64) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
@@ -490,7 +483,6 @@ func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []in
 	return s, nil
 }
 
-// Finite reports whether no number is NaN or infinite.
 func Finite(xs ...float64) bool {
 	for _, x := range xs {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -500,15 +492,14 @@ func Finite(xs ...float64) bool {
 	return true
 }
 
-// Report calls Config.Observe if it is set.
 func (e *Engine) Report(p Progress) {
 	if e.Config.Observe != nil {
 		e.Config.Observe(p)
 	}
 }
 
-// Gradient returns one parameter gradient over all rows of a problem's table, each with weight 1/n,
-// as at the given iteration, with an untrained imputer; one slice per parameter of the model.
+// Gradient returns one parameter gradient over all rows, each with weight 1/n, with an untrained
+// imputer; one slice per parameter.
 func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float64, err error) {
 	e, err := New(p, c)
 	if err != nil {
@@ -520,7 +511,6 @@ func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float
 
 const smallSize = 2.0 // effective draws below which averages are unreliable
 
-// Degenerate returns a warning for a small effective sample size.
 func (e *Engine) Degenerate(size float64) []string {
 	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 {
 		return nil
@@ -528,7 +518,6 @@ func (e *Engine) Degenerate(size float64) []string {
 	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws per row; use var or exact, or another proposal", size, e.Config.Draws)}
 }
 
-// LeftOut returns a warning if the objective cannot use some observed cells.
 func (p Problem) LeftOut() []string {
 	lost, cells := p.Weight.LeftOut(p.Table.Observed, p.Domain)
 	if lost == 0 {
@@ -547,8 +536,8 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
 }
 
-// Diverged reports whether a step failed because of the parameters: a number is not finite or there
-// is no distribution.
+// Diverged reports whether a step failed because a number is not finite or there is no
+// distribution.
 func Diverged(err error) bool {
 	var diverged *DivergedError
 	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)

@@ -10,8 +10,7 @@ import (
 	"missingscore/losses"
 )
 
-// Moments is an expectation step at eta = Pμ (d) and p (d, d) for losses with LossNeeds.Moments:
-// Gradient without gradients, faster.
+// Moments is the expectation step at eta = Pμ (d) and p (d, d) for losses with LossNeeds.Moments.
 func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	if e.Estimator.Loss != losses.GaussianComplete {
 		return e.Gradient(0, rows, 1)
@@ -26,7 +25,7 @@ func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	})
 }
 
-// Within is Moments at a network, for any estimator. Step.Moments is Expectation.Elements;
+// Within is Moments at a network, for any estimator; Step.Moments is Expectation.Elements,
 // Step.Loss is not set.
 func (e *Engine) Within(rows []int, at gaussian.Network) (Step, error) {
 	return e.expect(rows, 1+2*e.Table.D+len(at.Pairs), func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error {
@@ -67,7 +66,6 @@ func (e *Engine) expect(rows []int, moments int, step expectationStep) (s Step, 
 
 type expectationStep func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error
 
-// expected holds the parts of expectation steps and their rows.
 type expected struct {
 	of    condensed
 	keeps bool
@@ -81,10 +79,9 @@ type expectedPart struct {
 	err                 error
 }
 
-// keptCells is the maximum number of cells for which patterns are cached between steps.
+// keptCells is the maximum number of cells for which patterns are cached.
 const keptCells = 1 << 23
 
-// begin prepares n parts with the given number of moments each.
 func (x *expected) begin(of condensed, n, moments int) {
 	same := x.of.table == of.table && len(x.parts) >= n && slices.Equal(x.of.rows, of.rows)
 	x.of, x.keeps = of, len(of.rows)*of.table.D <= keptCells

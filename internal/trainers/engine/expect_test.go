@@ -12,8 +12,7 @@ import (
 	"missingscore/losses"
 )
 
-// An expectation step equals the program of the loss to the bit, for repeated calls, other rows,
-// any number of workers and counts.
+// Equal to the bit, also with counts and any number of workers.
 func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 	const d = 5
 	_, table := testtables.Star(t, d, 60, 0.4)

@@ -21,8 +21,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// The importance-weighted estimators approach the closed form as r grows, for a fixed normal
-// proposal and for an untrained imputer.
 func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	_, table := testtables.Normal(t, 12, 21)
 	gradient := func(method string, iteration int) []float64 {
@@ -43,7 +41,7 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	}
 }
 
-// At the truth the expected gradient is zero for unbiased estimators, and not for Zeroed.
+// Zero for unbiased estimators, not for Zeroed.
 func TestExpectedGradientAtTheTruth(t *testing.T) {
 	for _, method := range []string{"exact", "exact-mc", "full", "zeroed"} {
 		const batches, n = 60, 400
@@ -75,7 +73,6 @@ func TestExpectedGradientAtTheTruth(t *testing.T) {
 	}
 }
 
-// supports truncate a 4-column normal in each way.
 func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	t.Helper()
 	box, err := g.TruncateBelow(3, 0.2)
@@ -88,9 +85,7 @@ func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
 }
 
-// At the truth the expected gradient over truncated data is zero for exact conditionals and
-// complete rows. It is not if the truncation is ignored or, with a half-space, without tangential
-// scores.
+// It is not zero if the truncation is ignored or, with a half-space, without tangential scores.
 func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
@@ -128,7 +123,6 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	}
 }
 
-// A row that cannot be completed inside the domain is named.
 func TestFitsRefuseRowsOutside(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	s := domain.All(4)
@@ -143,8 +137,7 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	require.ErrorContains(t, err, "does not fit 4 columns")
 }
 
-// If a half-space cuts a missing cell of each row, then with g = 1 and free draws the gradient is
-// that without the domain. Restricted draws give another.
+// With g = 1 and free draws the gradient is that without the domain.
 func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 	g, err := simulate.Normal(4, stream.New(25, stream.Simulate))
 	require.NoError(t, err)
@@ -176,7 +169,6 @@ func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 	}
 }
 
-// gradient is the gradient at g of a table with a missingness mechanism.
 func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
 	t.Helper()
 	s := told.Support(nil)
@@ -185,7 +177,6 @@ func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missin
 	return slices.Concat(grads...), err
 }
 
-// Every estimator supports φ, except those that need a normal conditional.
 func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	g, logistic, censored := testtables.Pair()
 	table := testtables.Hidden(t, g, logistic, 60, 9)
@@ -227,7 +218,6 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	}
 }
 
-// within is a table of the rows without censored cells.
 func within(t *testing.T, g simulate.Gaussian, by *missingness.Model) *data.Table {
 	t.Helper()
 	s := by.Support(nil)

@@ -8,9 +8,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// HeldOut is the loss of held-out rows, with the same draws at each call. It is the estimator's
-// loss if that is deterministic, else the marginal loss (M), with weighted draws of the fixed
-// proposal instead of persistent chains.
+// HeldOut is the loss of held-out rows with the same draws at each call: the estimator's if
+// deterministic, else the marginal loss (M).
 type HeldOut struct {
 	engine *Engine
 	table  *data.Table
@@ -23,7 +22,6 @@ type HeldOut struct {
 
 const heldOutIteration = -1 // of its random streams; not a parameter step
 
-// HoldOut prepares the loss of rows of t, which has the columns of the engine's table.
 func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	h := &HeldOut{engine: e, table: t, rows: rows, counts: e.Counts, draws: max(1, model.TrainingOf(e.Model).HeldOutDraws)}
 	if t != e.Table {
@@ -50,10 +48,8 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	return h, err
 }
 
-// Rows returns the number of rows.
 func (h *HeldOut) Rows() int { return len(h.rows) }
 
-// Loss returns the mean over the rows and their noise draws.
 func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	parts := (n + size - 1) / size

@@ -13,8 +13,6 @@ import (
 	"missingscore/losses"
 )
 
-// The held-out loss of a fit by chains is that of Marg-IW with the same draws at each call, so only
-// the parameters matter.
 func TestHeldOutLossOfChainsRepeats(t *testing.T) {
 	truth := simulate.Modes(3, 2, stream.New(1, stream.Simulate))
 	complete, err := truth.Sample(40, stream.New(2, stream.Simulate))

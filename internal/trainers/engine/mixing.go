@@ -11,11 +11,10 @@ import (
 	"missingscore/trainers/source"
 )
 
-// mostRHat is the R-hat above which a fit warns of its chains.
+// mostRHat is the R-hat above which a fit warns.
 const mostRHat = 1.1
 
-// Mixing returns the mixing of imputation chains at the current model; nil without chains. Results
-// do not depend on the number of workers.
+// Mixing returns the mixing of imputation chains at the current model; nil without chains.
 func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	if len(e.workers) == 0 {
 		return nil, nil
@@ -41,7 +40,6 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	return mcmc.Pool(e.Whole.Gaps, rhat), nil
 }
 
-// MixingWarnings returns a warning if chains have not mixed; m may be nil.
 func MixingWarnings(m *mcmc.Mixing) []string {
 	if m == nil || m.RHat <= mostRHat {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// State is the state of the steps. It needs no random state, since draws depend only on the seed
-// and the iteration.
+// State of the steps. It needs no random state: draws depend only on the seed and the iteration.
 type State struct {
 	Model       [][]float64 // nil with Nonzero
 	Nonzero     []nonzero   // for estimators of one matrix
@@ -22,7 +21,6 @@ type nonzero struct {
 	Value []float64
 }
 
-// Capture returns a copy of the state.
 func (e *Engine) Capture() State {
 	var s State
 	if e.Estimator.OfMatrix() { // mostly zeros
@@ -39,7 +37,6 @@ func (e *Engine) Capture() State {
 	return s
 }
 
-// Restore sets model, imputer and source to a captured state.
 func (e *Engine) Restore(s State) {
 	if s.Nonzero != nil {
 		setNonzeros(e.Model.Params(), s.Nonzero)

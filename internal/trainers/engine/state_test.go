@@ -13,8 +13,6 @@ import (
 	"missingscore/losses"
 )
 
-// The state of an estimator of one matrix has the non-zero elements and can be restored, also to an
-// empty model.
 func TestStateWithoutZeros(t *testing.T) {
 	_, table := testtables.Star(t, 5, 50, 0.2)
 	m := model.NewGaussian(5, model.FreeSymmetric)
@@ -37,8 +35,7 @@ func TestStateWithoutZeros(t *testing.T) {
 	require.Equal(t, want, values(m.Params()))
 }
 
-// With draws from the model itself weights are equal, and the effective sample size is the number
-// of draws, a mean over the rows with missing cells; otherwise it is between 1 and that.
+// With draws from the model itself it is the number of draws.
 func TestEffectiveSizeOfAStep(t *testing.T) {
 	const draws = 5
 	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 2, 3, 0, 5, 7, 0, 8}, []bool{true, true, true, false, true, true, false, true})

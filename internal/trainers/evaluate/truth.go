@@ -22,8 +22,8 @@ type FisherDivergence struct {
 	n       int
 }
 
-// NewFisherDivergence compares m with truth at the rows of sample (n, d): independent draws of the
-// truth on its support, not used in the fit.
+// NewFisherDivergence compares m with truth; sample (n, d) are independent draws of the truth, not
+// used in the fit.
 func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDivergence, error) {
 	d := m.Dim()
 	n := len(sample) / d
@@ -42,7 +42,7 @@ func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDiverge
 	return &FisherDivergence{p, n}, nil
 }
 
-// Value returns the divergence at the current parameters, with its standard error.
+// Value returns the divergence with its standard error.
 func (f *FisherDivergence) Value() (mean, se float64, err error) {
 	if err := f.program.Run(); err != nil {
 		return 0, 0, err
@@ -73,7 +73,7 @@ func GaussianFisher(m, truth model.Normal) (float64, error) {
 	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
 }
 
-// Truth is a known distribution to compare a fit with. Either part may be nil.
+// Truth is a known distribution. Either part may be nil.
 type Truth struct {
 	Model  model.Model // reference of Fisher divergence and errors
 	Sample []float64   // (n, d): draws of Model; nil: Fisher divergence of two normals in closed form, else none
@@ -87,13 +87,11 @@ type Truth struct {
 	Unknown []string // unknown quantities of Model
 }
 
-// Error is one comparison with the truth.
 type Error struct {
 	Name  string
 	Value float64
 }
 
-// Comparison compares a model with the truth during its fit.
 type Comparison struct {
 	truth  *Truth
 	fitted model.Model
@@ -118,8 +116,8 @@ func (t *Truth) Follow(m model.Model) (*Comparison, error) {
 	return c, err
 }
 
-// Errors returns the Fisher divergence with its standard error and, for each quantity of both
-// models, the root of the sum of squared errors (Frobenius norm).
+// Errors returns the Fisher divergence and, for each common quantity, the Frobenius norm of its
+// error.
 func (c *Comparison) Errors() (out []Error, err error) {
 	got, parametric := c.fitted.(model.Parametric)
 	if v, ok := c.truth.View.(model.Parametric); ok && parametric {

@@ -11,8 +11,6 @@ import (
 	"missingscore/internal/trainers/evaluate"
 )
 
-// The exact divergence of two normals against the Monte-Carlo one, and of a model
-// with itself.
 func TestFisherDivergence(t *testing.T) {
 	g, err := simulate.Normal(5, stream.New(31, stream.Simulate))
 	require.NoError(t, err)

@@ -7,12 +7,12 @@ import (
 	"missingscore/internal/trainers/regpath"
 )
 
-// Again repeats the whole estimate of a network on the given rows of the table with a seed.
-// Fit.Failed holds the reason of a failure; an error stops all repetitions.
+// Again repeats the whole estimate on the given rows with a seed. Fit.Failed holds the reason of a
+// failure; an error stops all repetitions.
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
-// Fit is a network: its edges as indices among the pairs of nodes (0,1), (0,2), … in column order,
-// and their partial correlations (strengths if a column is nominal).
+// Fit is a network: its edges as indices among the pairs of nodes (0,1), (0,2), …, and their
+// partial correlations (strengths if a column is nominal).
 type Fit struct {
 	Done    bool
 	Failed  string // reason of a failure; else empty
@@ -20,7 +20,6 @@ type Fit struct {
 	Partial []float64
 }
 
-// FitOf returns the chosen network of a path.
 func FitOf(r *regpath.Run) Fit {
 	f, d, i := Fit{Done: true}, len(r.Nodes()), 0
 	point := regpath.Point{Packed: r.NodePrecision(r.Model().Packed.Value)}
@@ -36,7 +35,6 @@ func FitOf(r *regpath.Run) Fit {
 	return f
 }
 
-// Weights returns the partial correlations of all pairs, 0 without an edge.
 func (f Fit) Weights(pairs int) []float64 {
 	w := make([]float64, pairs)
 	for i, at := range f.Edges {
@@ -45,7 +43,7 @@ func (f Fit) Weights(pairs int) []float64 {
 	return w
 }
 
-// Strengths returns, for each of d columns, the sum of absolute partial correlations.
+// Strengths returns the sum of absolute partial correlations of each column.
 func (f Fit) Strengths(d int) []float64 {
 	s, weights, i := make([]float64, d), f.Weights(d*(d-1)/2), 0
 	for j := range d {
@@ -58,13 +56,12 @@ func (f Fit) Strengths(d int) []float64 {
 	return s
 }
 
-// State holds the finished repetitions by number.
 type State struct {
 	Resamples  []Fit // of the bootstrap
 	Subsamples []Fit // of the case-dropping stability
 }
 
-// Left returns the numbers of requested unfinished repetitions; subsamples follow resamples.
+// Left returns the unfinished repetitions; subsamples follow resamples.
 func (s *State) Left(c Config) (left []int) {
 	if s == nil {
 		s = &State{}
@@ -79,7 +76,6 @@ func (s *State) Left(c Config) (left []int) {
 	return left
 }
 
-// Join adds the finished repetitions of other.
 func (s *State) Join(other *State) {
 	if other == nil {
 		return
@@ -98,5 +94,4 @@ func (s *State) Join(other *State) {
 // Shard selects the repetitions I − 1, I − 1 + N, … (from 0). The zero value selects all.
 type Shard struct{ I, N int }
 
-// Has reports whether the shard contains a number.
 func (s Shard) Has(number int) bool { return s.N == 0 || number%s.N == s.I-1 }

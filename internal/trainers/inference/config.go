@@ -9,7 +9,6 @@ import (
 	"missingscore/internal/setting"
 )
 
-// Config selects the inference of a network. The zero value selects none.
 type Config struct {
 	Kind      string  `json:"kind"`                // "none", "auto" or a name of Kinds; "" means none
 	Resamples int     `json:"resamples,omitempty"` // for kinds that resample
@@ -17,18 +16,16 @@ type Config struct {
 	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, with any Kind; 0: none
 }
 
-// None gives no intervals. Auto gives robust intervals if they are cheap and have nominal coverage,
-// else none; trainers.Prepare resolves it.
+// Auto gives robust intervals if they are cheap and have nominal coverage, else none;
+// trainers.Prepare resolves it.
 const (
 	None = "none"
 	Auto = "auto"
 )
 
-// DefaultLevel is the default confidence level.
 const DefaultLevel = 0.95
 
-// Parse reads none, auto, or a kind; a kind that resamples may have a number, for example
-// bootstrap=500.
+// Parse reads none, auto, or a kind, with a number if it resamples: bootstrap=500.
 func Parse(text string) (Config, error) {
 	name, value, numbered := strings.Cut(text, "=")
 	if (name == None || name == Auto) && !numbered {
@@ -51,7 +48,6 @@ func Parse(text string) (Config, error) {
 	return c, nil
 }
 
-// forms returns the accepted forms of the kinds.
 func forms() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
 		out = append(out, Kinds[name].form(name))
@@ -71,13 +67,11 @@ func Beginnings() []string {
 	return all
 }
 
-// Asked reports whether c requests inference.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None && c.Kind != Auto }
 
-// LeastStability is the least number of subsamples: one for each dropped share.
+// LeastStability is one subsample for each dropped share.
 const LeastStability = 10
 
-// Resolve fills zero values and validates the others.
 func (c Config) Resolve() (Config, error) {
 	setting.Default(&c.Kind, None)
 	setting.Default(&c.Level, DefaultLevel)

@@ -13,7 +13,6 @@ import (
 	_ "missingscore/internal/trainers/inference/sandwich"
 )
 
-// Every value of --inference is a kind with its number of resamples, or is refused.
 func FuzzParse(f *testing.F) {
 	fuzztest.Reader[inference.Config]{
 		Read: inference.Parse,

@@ -1,7 +1,5 @@
-// Package inference computes the uncertainty of a network's partial correlations: for every pair of
-// columns an estimate, a standard error, a confidence interval, a p value and a q value, or
-// resampling statistics. Its sub-packages register themselves in Kinds. Formulas:
-// docs/theory/inference.md.
+// Package inference computes estimates, standard errors, intervals, p and q values of a network's
+// partial correlations (docs/theory/inference.md). Its sub-packages register themselves in Kinds.
 package inference
 
 import (
@@ -16,19 +14,15 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Kind is a method of inference.
 type Kind struct {
 	Note      string // description, for a list
 	Resamples bool   // its Config has a number of resamples
 	NoLaw     bool   // it does not support cells missing by a given mechanism
 
-	// Check refuses unsupported estimators and supports with a *setting.Error of the field
-	// "inference".
+	// Check refuses unsupported estimators and supports with a *setting.Error of "inference".
 	Check func(e estimator.Estimator, s *domain.Domain) error
-	// Fits runs the estimates that Infer needs into p.State, or a shard's part of them; nil if
-	// there are none.
-	Fits func(ctx context.Context, p Problem) error
-	// Infer returns the uncertainty of every pair.
+	// Fits runs the estimates of Infer into p.State, or a shard's part; nil if there are none.
+	Fits  func(ctx context.Context, p Problem) error
 	Infer func(ctx context.Context, p Problem) (*Result, error)
 }
 
@@ -39,16 +33,13 @@ func (k Kind) form(name string) string {
 	return name
 }
 
-// Kinds are the methods of inference by name.
 var Kinds = map[string]Kind{}
 
-// Problem is a network to infer.
 type Problem struct {
 	Config Config       // with defaults
 	Path   *regpath.Run // finished: table (columns standardised), estimator, points and result
 
-	// GapTests returns the tests of whether missing cells depend on other columns; nil: Problem
-	// computes them.
+	// GapTests tests whether missing cells depend on other columns; nil: Problem does.
 	GapTests func() []mcar.Column
 
 	// For kinds that resample:
@@ -58,7 +49,6 @@ type Problem struct {
 	Shard Shard        // repetitions to run
 }
 
-// Depends reports whether missing cells depend on other columns.
 func (p Problem) Depends() bool {
 	tests := p.GapTests
 	if tests == nil {
@@ -77,7 +67,6 @@ type Result struct {
 	Edges, Strengths *Differences // of a bootstrap with two networks or more; Edges only for edges with a sign
 }
 
-// Differences holds intervals of the differences between numbers of a network.
 type Differences struct {
 	Of        []int     // indices of the numbers, largest absolute value first: edges among all pairs j < k, or nodes
 	All       int       // number of candidates, of which Of has the largest
@@ -85,15 +74,13 @@ type Differences struct {
 	Low, High []float64 // interval of Value[i] − Value[j], i < j packed row by row: (0,1), (0,2), …
 }
 
-// Differ reports whether the interval of the difference of numbers i and j excludes 0.
 func (d *Differences) Differ(i, j int) bool {
 	i, j = min(i, j), max(i, j)
 	at := i*(2*len(d.Of)-i-1)/2 + j - i - 1
 	return d.Low[at] > 0 || d.High[at] < 0
 }
 
-// Infer returns the uncertainty of a network's pairs with q values. For a shard it runs the
-// estimates and returns nil.
+// Infer returns the uncertainty of all pairs with q values; nil for a shard.
 func Infer(ctx context.Context, p Problem) (*Result, error) {
 	kind := Kinds[p.Config.Kind]
 	if kind.Fits != nil {
@@ -117,5 +104,4 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 	return r, err
 }
 
-// known reports whether a pair has an interval or an inclusion share.
 func known(u network.Uncertainty) bool { return !math.IsNaN(u.Low) || !math.IsNaN(u.Inclusion) }

@@ -50,7 +50,6 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, "it is auto, none")
 }
 
-// Ten subsamples are the fewest, and a level lies between 0 and 1.
 func TestConfigBounds(t *testing.T) {
 	c, err := Config{Stability: LeastStability}.Resolve()
 	require.NoError(t, err)
@@ -65,7 +64,6 @@ func TestConfigBounds(t *testing.T) {
 	}
 }
 
-// Gaps depend on other columns if one corrected test rejects.
 func TestDepends(t *testing.T) {
 	tests := []mcar.Column{{P: 0.001, Corrected: 0.06}, {P: 0.5, Corrected: 0.5}}
 	p := Problem{GapTests: func() []mcar.Column { return tests }}

@@ -11,8 +11,8 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// Pairs returns Normal for all pairs of nodes j < k. A pair without common rows (together is 0) has
-// no interval; without partial (nil) none has.
+// Pairs returns Normal for all pairs j < k; without common rows (together is 0) or partial (nil)
+// there is no interval.
 func Pairs(together []int, partial, se []float64, level float64) (out []network.Uncertainty) {
 	for i, rows := range together {
 		if partial == nil || rows == 0 {
@@ -24,8 +24,7 @@ func Pairs(together []int, partial, se []float64, level float64) (out []network.
 	return out
 }
 
-// Beyond warns of estimates without an interval because their absolute value is 1 or more; nil if
-// there are none.
+// Beyond warns of estimates without an interval because |r| ≥ 1.
 func Beyond(partial []float64) []string {
 	beyond := 0
 	for _, v := range partial {
@@ -44,8 +43,7 @@ func Beyond(partial []float64) []string {
 //
 //	interval tanh(z ± u se_z),  p = 2 Φ(−|z|/se_z),  u the quantile (1 + level)/2 of N(0, 1)
 //
-// It leaves Q unset (see BenjaminiHochberg). If |r| ≥ 1 or a value is not finite, only the estimate
-// is set.
+// If |r| ≥ 1 or a value is not finite, only the estimate is set; Q is unset.
 func Normal(r, se, level float64, rows int) network.Uncertainty {
 	out := network.Unknown(rows)
 	out.Estimate, out.SE = r, se
@@ -63,9 +61,7 @@ func Normal(r, se, level float64, rows int) network.Uncertainty {
 //
 //	q_(i) = min over k ≥ i of p_(k) m/k
 //
-// Choosing edges with q ≤ α controls the false discovery rate at α if the p values of absent edges
-// are independent or positively dependent (Benjamini and Hochberg 1995; Benjamini and Yekutieli
-// 2001). NaN p values do not count in m and have q NaN.
+// (Benjamini and Hochberg 1995). NaN p values do not count in m and have q NaN.
 func BenjaminiHochberg(p []float64) []float64 {
 	q := make([]float64, len(p))
 	var order []int

@@ -14,29 +14,26 @@ type Result struct {
 	Step   float64   // adapted step size in standard deviations; mean over groups
 	Accept float64   // mean acceptance after warm-up
 
-	// By column, then for the log density: split R-hat (Gelman et al. 2013) and the effective
-	// sample size of all chains, pooled over groups. Fully observed columns have 1 and +Inf.
+	// By column, then for the log density: split R-hat and the effective sample size of all chains,
+	// pooled over groups. Fully observed columns have 1 and +Inf.
 	RHat, EffectiveSize []float64
 
-	// Per group, of its worst column; nil without Options.Observed. With 4 chains of 200 draws an
-	// R-hat of 1.05 occurs by chance, and 1.1 among thousands of rows.
+	// Per group, of its worst column; nil without Options.Observed.
 	GroupRHat, GroupSize []float64
 }
 
-// WorstRHat returns the largest R-hat, NaN if any is: chains that never moved.
+// WorstRHat is NaN if any is: chains that never moved.
 func (r *Result) WorstRHat() (worst float64) { return slices.Max(r.RHat) }
 
-// LeastSize returns the smallest effective sample size.
 func (r *Result) LeastSize() float64 { return slices.Min(r.EffectiveSize) }
 
-// RHat returns the split R-hat of one number's traces in chains of equal length (Gelman et al.
-// 2013), and their effective sample size.
+// RHat returns split R-hat (Gelman et al. 2013) and effective sample size of traces of equal
+// length.
 func RHat(chains [][]float64) (rhat, size float64) { return diagnose(chains) }
 
-// Mixing summarises the convergence of chains that run for a table's rows.
 type Mixing struct {
-	// RHat is the root mean square over rows of each row's worst R-hat; Worst is the largest, in
-	// row Row (from 0). The R-hat of a single row is noisy, see Result.
+	// RHat is the root mean square over rows of each row's worst R-hat; Worst is the largest, in row
+	// Row (from 0).
 	RHat, Worst float64
 	Row         int
 }
@@ -62,7 +59,6 @@ func Pool(rows []int, rhat []float64) *Mixing {
 	return m
 }
 
-// diagnose sets the diagnostics from traces by column (then log density) and chain.
 func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 	byGroup := make([][]float64, 2*len(h.groups)) // R-hats, then effective sample sizes
 	for j, column := range traces {
@@ -93,13 +89,11 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 	}
 }
 
-// diagnose returns split R-hat and effective sample size of traces by group and chain (Gelman et
-// al. 2013, "Bayesian Data Analysis", 11.4 and 11.5): with W the mean variance within half-chains
-// of length n, B/n the variance of their means within a group, and V = (n−1)/n W + B/n,
-//
-//	R = √(V/W),   size = m n / (1 + 2 Σ_t ρ_t),   ρ_t = 1 − (mean squared difference at lag t)/2V
-//
-// The sum stops when two neighbouring ρ add up to less than 0.
+// diagnose returns the split R-hat and effective sample size of traces by group and chain (Gelman
+// et al. 2013, "Bayesian Data Analysis", 11.4 and 11.5): with W the mean variance within
+// half-chains of length n, B/n the variance of their means, V = (n−1)/n W + B/n, R = √(V/W), size =
+// m n / (1 + 2 Σ_t ρ_t), ρ_t = 1 − (mean squared difference at lag t)/2V, until two neighbouring ρ
+// add up to less than 0.
 func diagnose(groups ...[][]float64) (rhat, size float64) {
 	var halves [][]float64
 	between := 0.0

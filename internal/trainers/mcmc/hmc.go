@@ -1,6 +1,5 @@
-// Package mcmc draws from unnormalised models by Hamiltonian Monte Carlo on a domain, with many
-// parallel chains, adaptation and convergence diagnostics; for all columns, or for some given the
-// others.
+// Package mcmc draws from unnormalised models on a domain by parallel, adaptive Hamiltonian Monte
+// Carlo; for all columns, or for some given the others.
 package mcmc
 
 import (
@@ -18,7 +17,6 @@ import (
 	"missingscore/internal/setting"
 )
 
-// LeastDraws is the least number of draws for diagnostics.
 const LeastDraws = 8
 
 // Options configures HMC. Zero values select the defaults.
@@ -27,32 +25,26 @@ type Options struct {
 	Draws    int // kept iterations, used in the diagnostics; 200
 	Leapfrog int // leapfrog steps per iteration, the maximum with Travel; 12
 
-	// Travel is the trajectory length in standard deviations; the number of leapfrog steps is at
-	// most Leapfrog. 0: always Leapfrog steps.
+	// Trajectory length in standard deviations, at most Leapfrog steps; 0: always Leapfrog.
 	Travel float64
-	// Jump, if set, adds to each iteration an independence Metropolis–Hastings step between modes: a
-	// draw of the missing coordinates from this mixture given the observed ones.
+	// Jump, if set, adds an independence Metropolis–Hastings step between modes to each iteration.
 	Jump *model.Mixed
 
-	// Keep is the number of states per chain in Result.Kept, equally spaced over Draws, ending with
-	// the last; 0.
+	// States per chain in Result.Kept, equally spaced over Draws, ending with the last; 0.
 	Keep int
 	// Scale is the initial standard deviation of each column (d); ones.
 	Scale []float64
 
-	// Observed (chains, d) marks coordinates that keep their start, 1 = observed; the others are
-	// drawn given them. A model.MaskConditional model uses this mask. nil: none.
+	// Observed (chains, d) marks coordinates that keep their start, 1 = observed; nil: none.
 	Observed []float64
-	// Group is the number of consecutive chains with the same observed cells, and therefore target:
-	// at least four. Step size, metric and diagnostics are per group. Without Observed all chains
-	// form one group.
+	// Group is the number of consecutive chains with the same observed cells, at least four, which
+	// share step size, metric and diagnostics. Without Observed all chains form one group.
 	Group int
 }
 
 // HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted
-// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging to an acceptance of 0.8 (Hoffman &
-// Gelman 2014, section 3.2) and halfway the diagonal metric, from at least a hundred states. Proposals outside
-// the domain are rejected.
+// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging to an acceptance of 0.8
+// (Hoffman & Gelman 2014) and the diagonal metric. Proposals outside the domain are rejected.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {
@@ -75,7 +67,6 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 	return r, nil
 }
 
-// warmUp adapts step sizes and metrics.
 func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 	seen := (100 + h.size - 1) / h.size // iterations used for the metric
 	var states [][]float64
@@ -99,8 +90,7 @@ func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// draw makes the kept iterations: it sets the mean acceptance and kept states in r; traces hold all
-// states and log densities by column, chain and iteration.
+// traces: states and log densities by column, chain and iteration.
 func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][]float64, err error) {
 	traces = make([][][]float64, h.d+1)
 	for j := range traces {
@@ -136,7 +126,6 @@ func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][
 	return traces, nil
 }
 
-// hmc is the state of all chains.
 type hmc struct {
 	Options
 	domain    *domain.Domain
@@ -163,7 +152,6 @@ type group struct {
 	step, anchor, logMean, error, k float64 // state of dual averaging
 }
 
-// learn makes a step of dual averaging.
 func (g *group) learn() {
 	const target, gamma, offset, kappa = 0.8, 0.05, 10, 0.75
 	g.k++
@@ -174,12 +162,10 @@ func (g *group) learn() {
 	g.step = math.Exp(logStep)
 }
 
-// restart restarts dual averaging at the current step size.
 func (g *group) restart() {
 	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
 }
 
-// check fills defaults and refuses invalid options.
 func (o *Options) check(chains int) error {
 	setting.Default(&o.WarmUp, 300)
 	setting.Default(&o.Draws, 200)
@@ -196,7 +182,6 @@ func (o *Options) check(chains int) error {
 	return nil
 }
 
-// newHMC checks options and starts, and evaluates the model at the starts.
 func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
 	h := &hmc{domain: s, chains: len(start) / d, d: d}
@@ -218,7 +203,6 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	return h, h.begin(m, start)
 }
 
-// newGroup makes the group whose first chain is c.
 func (h *hmc) newGroup(c int, start []float64) *group {
 	from, to := c*h.d, (c+1)*h.d
 	g := &group{step: 0.1, scale: slices.Clone(h.Scale), free: make([]bool, h.d)}
@@ -238,7 +222,6 @@ func (h *hmc) newGroup(c int, start []float64) *group {
 	return g
 }
 
-// begin sets the chains to their starts and evaluates log density and score.
 func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	if h.model, err = model.NewEvaluator(m, h.chains, h.Observed != nil); err != nil {
 		return err
@@ -264,7 +247,6 @@ func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	return nil
 }
 
-// inside reports whether chain c's missing coordinates of x lie in the domain.
 func (h *hmc) inside(c int, x []float64) bool {
 	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
 		return g.section.Contains(x, g.observed)
@@ -272,7 +254,6 @@ func (h *hmc) inside(c int, x []float64) bool {
 	return h.domain.Contains(x)
 }
 
-// iterate makes one move of every chain and sets each group's mean acceptance.
 func (h *hmc) iterate(rng *rand.Rand) (err error) {
 	jitter := 0.8 + 0.4*rng.Float64() // avoids resonance with the target's period
 	copy(h.y, h.x)
@@ -328,7 +309,6 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 	return nil
 }
 
-// steps returns the number of leapfrog steps per iteration.
 func (h *hmc) steps() int {
 	if h.Travel == 0 {
 		return h.Leapfrog
@@ -340,7 +320,6 @@ func (h *hmc) steps() int {
 	return int(max(1, min(math.Ceil(h.Travel/shortest), float64(h.Leapfrog))))
 }
 
-// move accepts chain c's proposal with its evaluation.
 func (h *hmc) move(c int, log, score []float64) {
 	from, to := c*h.d, (c+1)*h.d
 	copy(h.x[from:to], h.y[from:to])
@@ -348,7 +327,6 @@ func (h *hmc) move(c int, log, score []float64) {
 	h.log[c] = log[c]
 }
 
-// each visits the free coordinates of all chains: index, column and group.
 func (h *hmc) each(visit func(i, j int, g *group)) {
 	for c := range h.chains {
 		g := h.groups[c/h.size]
@@ -360,7 +338,6 @@ func (h *hmc) each(visit func(i, j int, g *group)) {
 	}
 }
 
-// rescale sets the metric to the columns' standard deviations over these states.
 func (h *hmc) rescale(states [][]float64) {
 	var column []float64
 	for k, g := range h.groups {
@@ -379,9 +356,8 @@ func (h *hmc) rescale(states [][]float64) {
 	}
 }
 
-// jump proposes an independent point y for every chain from Jump (density ν) given the observed
-// coordinates, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994, "Markov
-// Chains for Exploring Posterior Distributions", section 2.3.3).
+// jump proposes y from Jump (density ν) given the observed coordinates and accepts it with
+// probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994).
 func (h *hmc) jump(rng *rand.Rand) error {
 	copy(h.y, h.x)
 	if h.given == nil {

@@ -21,7 +21,7 @@ import (
 
 const chains = 2000
 
-// In one dimension, on R and truncated: moments of exp(θ x⁴) by quadrature.
+// exp(θ x⁴) by quadrature.
 func TestQuarticMoments(t *testing.T) {
 	q := model.NewQuartic(1)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
@@ -79,7 +79,6 @@ func TestRefuses(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// repeatRows starts n chains from each row.
 func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
 	for i, row := range rows {
 		for range n {
@@ -89,8 +88,7 @@ func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
 	return start, observed
 }
 
-// Conditionals of a normal, by gonum, for rows of different patterns with deviations from 0.1 to 10
-// in one run; kept states are as good as the last.
+// Conditionals of a normal with deviations from 0.1 to 10.
 func TestHeldGaussian(t *testing.T) {
 	const n, keep = 500, 4
 	m := model.NewGaussian(4, model.CholeskyFactor)
@@ -151,8 +149,7 @@ func TestHeldGaussian(t *testing.T) {
 	}
 }
 
-// In two columns the quartic's conditional is exp(θ_22 y⁴ + 2θ_12 x²y²): moments by
-// quadrature, on all of R and where 2x + y ≤ 2.2 leaves y ≤ 0.6.
+// exp(θ_22 y⁴ + 2θ_12 x²y²) by quadrature, on R and where 2x + y ≤ 2.2 leaves y ≤ 0.6.
 func TestHeldQuartic(t *testing.T) {
 	const n, x = 3000, 0.8
 	q := model.NewQuartic(2)
@@ -184,7 +181,7 @@ func TestHeldQuartic(t *testing.T) {
 	}
 }
 
-// wells is N(0, I) times cosh 6y for the second column y, which is ½N(6, 1) + ½N(−6, 1).
+// wells is N(0, I) times cosh 6y: ½N(6, 1) + ½N(−6, 1) in y.
 type wells struct{ model.Model }
 
 func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -203,7 +200,6 @@ func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// A group of chains that has not converged is detected, although the others have.
 func TestRHatByGroup(t *testing.T) {
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
 	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
@@ -248,8 +244,6 @@ func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
 }
 
-// Chains that start in one of two wells reach both with the right shares, by independence proposals
-// that favour one of them.
 func TestJumpsBetweenModes(t *testing.T) {
 	slowtest.Skip(t, "5 s")
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}

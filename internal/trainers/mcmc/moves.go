@@ -8,9 +8,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// Moves makes HMC moves for chains that the caller keeps, in groups with one target each: a row's
-// missing cells given its observed ones. Targets, states and step sizes may change between calls of
-// Begin. It is not safe for concurrent use.
+// Moves makes HMC moves for chains that the caller keeps, in groups with one target each. It is not
+// safe for concurrent use.
 type Moves struct{ hmc }
 
 // NewMoves makes moves for groups of size chains. It fails if the model has no log density.
@@ -33,9 +32,8 @@ func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Mov
 	return w, nil
 }
 
-// Begin sets the chains to x (groups·size, d) with the model's current parameters. observed
-// (groups, d) marks fixed coordinates, 1 = observed; scale (d) are the columns' standard deviations
-// and step (groups) the step sizes in these units.
+// Begin sets the chains to x (groups·size, d); observed (groups, d) marks fixed coordinates, scale
+// (d) are standard deviations, step (groups) step sizes in these units.
 func (w *Moves) Begin(x, observed, scale, step []float64) error {
 	copy(w.x, x)
 	for i, g := range w.groups {
@@ -59,8 +57,7 @@ func (w *Moves) Begin(x, observed, scale, step []float64) error {
 	return err
 }
 
-// Move makes one move of every chain and writes each group's mean acceptance probability to accept
-// (groups).
+// Move moves every chain and writes each group's mean acceptance to accept (groups).
 func (w *Moves) Move(accept []float64, rng *rand.Rand) error {
 	err := w.iterate(rng)
 	for i, g := range w.groups {
@@ -69,8 +66,7 @@ func (w *Moves) Move(accept []float64, rng *rand.Rand) error {
 	return err
 }
 
-// SetStep changes a group's step size.
 func (w *Moves) SetStep(group int, step float64) { w.groups[group].step = step }
 
-// States returns the chains' states (groups·size, d). The next move overwrites the buffer.
+// States returns the chains (groups·size, d). The next move overwrites the buffer.
 func (w *Moves) States() []float64 { return w.x }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// records of a CSV file in testdata.
 func records(t *testing.T, name string) [][]string {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
@@ -28,11 +27,8 @@ func number(t *testing.T, text string) float64 {
 	return v
 }
 
-// Four sets of four chains of 100 draws. R-hat is that of R's posterior 1.4.0, rhat_basic with
-// split = TRUE, to rounding. The effective size has its formula in Gelman et al. 2013, where
-// that of posterior (ess_basic) has another estimate of the same autocorrelations, and coda
-// 0.19-4 (effectiveSize) goes by an autoregression of each chain: they agree to a sixth. Chains
-// that alternate have more than their number by posterior, and no more than it here
+// R-hat: R's posterior 1.4.0, rhat_basic with split = TRUE. The effective sizes of posterior
+// (ess_basic) and coda 0.19-4 use other estimates of the autocorrelations: they agree to a sixth
 // (testdata/chains.R; R 4.2.2).
 func TestReferenceDiagnostics(t *testing.T) {
 	chains := map[string][][]float64{}

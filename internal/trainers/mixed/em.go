@@ -9,8 +9,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// emStep is an EM iteration: sums over the rows, weighted by the components' posterior
-// probabilities.
 type emStep struct {
 	p *problem
 	k int
@@ -31,7 +29,7 @@ func newStep(p *problem, k int) *emStep {
 	return e
 }
 
-// add adds rows of one pattern; r(i) (K) are row i's component probabilities.
+// r(i) (K) are row i's component probabilities.
 func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	p, x, mass := e.p, make([]float64, e.p.numbers), make([]float64, e.k)
 	for _, i := range rows {
@@ -65,9 +63,8 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 
 const negligible = 1e-14
 
-// solve returns the mixture that maximises the expected log posterior, with the prior at the
-// previous mixture (docs/theory/models.md#eq-mixed-em). Missing cells enter by their expectations,
-// which is valid under MAR.
+// solve maximises the expected log posterior, with the prior at the previous mixture
+// (docs/theory/models.md#eq-mixed-em).
 func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 	prior, size := e.p.prior(from)
 	p, d := e.p, e.p.numbers
@@ -97,8 +94,7 @@ func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 	return m
 }
 
-// prior returns the covariance Ψ (numbers, numbers) towards which components are shrunk in the
-// iteration from m, and its weight of ν rows.
+// prior returns Ψ (numbers, numbers) and its weight of ν rows.
 func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
 	k, n := float64(len(m.Weights)), float64(p.N)
 	if k == 1 {
@@ -138,7 +134,6 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 	return log
 }
 
-// turn makes one iteration from m.
 func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0

@@ -1,8 +1,5 @@
-// Package mixed fits a mixture of normals and multinomials (model.Mixed) to tables of numbers and
-// levels with missing cells, by EM of the observed-data likelihood, and chooses the number of
-// components by held-out rows.
-//
-// Formulas: docs/theory/models.md#eq-mixed.
+// Package mixed fits model.Mixed by EM of the observed-data likelihood and chooses the number of
+// components by held-out rows (docs/theory/models.md#eq-mixed).
 package mixed
 
 import (
@@ -31,17 +28,15 @@ type Config struct {
 	Workers    int                                   // parallel fits; 1. Results do not depend on it.
 	Observe    func(last Try, tried, candidates int) // may be nil
 
-	// State is the saved state of an interrupted fit, which continues with the same result, and is
-	// kept up to date; nil: none. Save is called after each change, from one goroutine; may be nil.
+	// State continues an interrupted fit with the same result and is kept up to date; nil: none. Save
+	// is called after each change, from one goroutine; may be nil.
 	State *State
 	Save  func() error
 }
 
-// State is the progress of a fit.
 type State struct {
 	Tried []Try
-	// Of the final fit, by component: parameters of standardised numbers at the last turn. nil
-	// before it.
+	// Of the final fit, by component, for standardised numbers; nil before it.
 	Weights                    []float64
 	Means, Covariances, Shares [][]float64
 	Turns                      []turn
@@ -52,7 +47,7 @@ func (s *State) keep(m *model.Mixed, turns []turn) {
 	s.Weights, s.Means, s.Covariances, s.Shares, s.Turns = m.Weights, m.Means, m.Covariances, m.Shares, turns
 }
 
-// candidates are the tried numbers of components. The search stops after two without improvement.
+// The search stops after two without improvement.
 var candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
 
 const (
@@ -60,15 +55,13 @@ const (
 	Tolerance  = 1e-7
 )
 
-// Fitted is a fitted mixture.
 type Fitted struct {
 	Model      *model.Mixed // in the table's units
 	Likelihood float64      // mean log density of a row's observed cells
 	Turns      []turn       // EM iterations
 	Converged  bool
 	Tried      []Try // tried numbers of components, if one was chosen
-	// Unseen is, per column, the weight of components in which it is observed in less than one row:
-	// there its distribution is the prior.
+	// Unseen is, per column, the weight of components that observe less than one row of it.
 	Unseen []float64
 }
 
@@ -77,7 +70,7 @@ type turn struct {
 	Posterior  float64 // with the log prior, divided by the number of rows
 }
 
-// Try is a number of components and its mean held-out log density of a row's observed cells.
+// Try has the mean held-out log density of a row's observed cells.
 type Try struct {
 	Components int     `json:"components"`
 	HeldOut    float64 `json:"held_out"`
@@ -101,16 +94,15 @@ const (
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
 //	log p(m_k, Σ_k) = −½ ( ν log |Σ_k| + tr(Σ_k⁻¹ (ν Ψ + 0.01 m_k m_kᵀ)) )
 //
-// With one component Ψ = I and ν = 2. With more, Ψ is the components' mean covariance in the
-// previous iteration, with 2 rows of K^(−2/d) I, and ν = d + 2. Standard deviations are at least
-// the rounding error of their column: the median distance of neighbouring values over √12.
+// With one component Ψ = I and ν = 2. With more, Ψ is the components' mean covariance with 2 rows
+// of K^(−2/d) I, and ν = d + 2. Standard deviations are at least the rounding error of their
+// column.
 const (
 	priorMean = 0.01 // prior rows of the mean
 	priorRows = 2.   // ν, or ν − d
 	priorSize = 1.   // prior rows of p_l
 )
 
-// problem is a table with standardised numbers.
 type problem struct {
 	*data.Table
 	start   *model.Mixed // one component with the table's means, standard deviations and shares
@@ -126,8 +118,7 @@ func (p *problem) allLevels() (levels []int) {
 	return levels
 }
 
-// fitOn iterates from a mixture until an iteration gains less than c.Tolerance; the last of path
-// belongs to m. It calls after, if not nil, after each iteration.
+// fitOn iterates until an iteration gains less than c.Tolerance.
 func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int, after func(m *model.Mixed, path []turn)) (m *model.Mixed, path []turn, converged bool) {
 	e := newStep(p, len(from.Weights))
 	for next := from; len(path) < iterations && ctx.Err() == nil; {
@@ -145,7 +136,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 	return m, path, false
 }
 
-// Fit fits a mixture to a table, whose Levels mark columns of levels. It fails if ctx is cancelled.
+// Fit fits a mixture to a table. It fails if ctx is cancelled.
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	setting.Default(&c.Folds, folds)
 	setting.Default(&c.Iterations, Iterations)
@@ -237,7 +228,6 @@ func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	return sum / weight
 }
 
-// choose sets c.Components to the number with the largest held-out log density.
 func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	order := stream.New(c.Seed, stream.Validate).Perm(p.N)
 	order = order[:min(p.N, chosenRows)]
@@ -274,7 +264,6 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	return nil
 }
 
-// heldOut returns the mean log density of one fold under a mixture fitted to the other rows.
 func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Config) (float64, error) {
 	var train, test []int
 	for at, i := range order {
@@ -295,7 +284,6 @@ func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Confi
 	return meanLogDensity(m, p.Table, test), nil
 }
 
-// newProblem standardises the numbers of a table and computes the initial component.
 func newProblem(t *data.Table) (*problem, data.Scale) {
 	levels := make([]int, t.D)
 	scale := data.UnitScale(t.D)
@@ -328,8 +316,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	return p, scale
 }
 
-// Step returns the median distance of neighbouring values: the rounding step of a column with many
-// ties; 0 of a constant.
+// Step returns the median distance of neighbouring values; 0 of a constant.
 func Step(x []float64) float64 {
 	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
 	var gaps []float64
@@ -343,7 +330,6 @@ func Step(x []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// best returns the best of several k-means++ starts.
 func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []turn) {
 	greatest := math.Inf(-1)
 	for s := range starts {
@@ -362,8 +348,7 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	return best, path
 }
 
-// scattered returns a mixture after one step from rows assigned to the nearest of k rows, chosen as
-// in k-means++.
+// scattered makes one step from rows assigned to the nearest of k rows, chosen as in k-means++.
 func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	nearest, of := slices.Repeat([]float64{math.Inf(1)}, len(rows)), make([]int, len(rows))
 	centre := rows[rng.IntN(len(rows))]
@@ -404,8 +389,8 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	return e.solve(from)
 }
 
-// distance of two rows: the mean over common columns of squared differences; for different levels,
-// twice the share of other levels, to match the scale of numbers.
+// distance returns the mean of squared differences over common columns; for different levels, twice
+// the share of other levels.
 func (p *problem) distance(i, k int) float64 {
 	sum, n := 0.0, 0.0
 	for j := range p.D {
@@ -426,7 +411,6 @@ func (p *problem) distance(i, k int) float64 {
 	return sum / n
 }
 
-// sortByWeight orders components by decreasing weight.
 func sortByWeight(m *model.Mixed) {
 	order := make([]int, len(m.Weights))
 	for k := range order {

@@ -18,8 +18,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// clusters are rows of three clusters: x and y (numbers), city (three levels, mostly the cluster's) and
-// b (two levels). y is missing where x is large, and city at random.
+// Three clusters: x, y, city (three levels) and b (two). y is missing where x is large, city at
+// random.
 func clusters(n int, rng *rand.Rand) *data.Table {
 	t := &data.Table{Names: []string{"x", "city", "y", "b"}, N: n, D: 4, Levels: [][]string{nil, {"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}},
 		Kinds: []data.Kind{data.Number, data.Nominal, data.Number, data.Binary}}
@@ -47,7 +47,6 @@ func clusters(n int, rng *rand.Rand) *data.Table {
 	return t
 }
 
-// truth is the distribution of clusters.
 func truth() *model.Mixed {
 	m := model.NewMixed(3, []int{0, 3, 0, 2})
 	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
@@ -59,7 +58,6 @@ func truth() *model.Mixed {
 	return m
 }
 
-// Under MAR the fit recovers the truth, unlike the means of observed cells.
 func TestFitRecoversUnderMAR(t *testing.T) {
 	table := clusters(1000, stream.New(1))
 	f, err := Fit(context.Background(), table, Config{Seed: 1, Components: 3})
@@ -98,8 +96,7 @@ func TestNumberOfComponents(t *testing.T) {
 	require.Equal(t, f, again, "results do not depend on the number of workers")
 }
 
-// Given the components' probabilities, a step maximises the expected log posterior: any small
-// change of a parameter lowers it.
+// Any small change of a parameter lowers the expected log posterior.
 func TestStepMaximises(t *testing.T) {
 	table := clusters(120, stream.New(2))
 	p, _ := newProblem(table)
@@ -109,8 +106,7 @@ func TestStepMaximises(t *testing.T) {
 	e := newStep(p, k)
 	m, at := e.turn(from, rows)
 	r := make([]float64, k)
-	// the expected log density of rows whose missing numbers have their distribution in each component, which
-	// is added by its second moments: ½ tr(Σ⁻¹ left), a function of the components' marginal densities
+	// Missing numbers add ½ tr(Σ⁻¹ left) to the expected log density.
 	expected := func(to *model.Mixed) (sum float64) {
 		filled := make([]float64, 2)
 		for _, i := range rows {
@@ -184,7 +180,6 @@ func TestStepMaximises(t *testing.T) {
 	require.Greater(t, path[len(path)-1].Likelihood, path[0].Likelihood+0.1)
 }
 
-// Reordering levels only reorders the result.
 func TestOrderOfLevels(t *testing.T) {
 	table := clusters(300, stream.New(4))
 	f, err := Fit(context.Background(), table, Config{Seed: 1})
@@ -206,7 +201,6 @@ func TestOrderOfLevels(t *testing.T) {
 	}
 }
 
-// A row of weight 2 counts as two rows. An unobserved level stays possible.
 func TestWeights(t *testing.T) {
 	table := clusters(200, stream.New(5))
 	table.Levels[1] = append(table.Levels[1], "Bonn")
@@ -235,8 +229,6 @@ func TestWeights(t *testing.T) {
 	require.Greater(t, a.solve(a.p.start).Shares[0][3], 0.)
 }
 
-// An interrupted, saved and resumed fit gives the same result, from the choice and from the final
-// fit.
 func TestCutAndResumed(t *testing.T) {
 	table := clusters(200, stream.New(4))
 	whole, err := Fit(context.Background(), table, Config{Seed: 1})

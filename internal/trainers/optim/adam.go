@@ -43,7 +43,7 @@ func (a *Adam) Length(i, j int) float64 {
 	return a.Rate / (math.Sqrt(a.V[i][j]/(1-math.Pow(adamBeta2, float64(a.Steps)))) + adamEpsilon)
 }
 
-// StepSingle is Step in float32 on Param.Single. It does not update Param.Value.
+// StepSingle is Step in float32 on Param.Single; Param.Value is unchanged.
 func (a *Adam) StepSingle(params []*graph.Param, grads [][]float32) {
 	if a.m == nil {
 		for _, p := range params {
@@ -68,7 +68,6 @@ func (a *Adam) next() simd.AdamConstants {
 	return simd.AdamConstants{adamBeta1, 1 - adamBeta1, adamBeta2, 1 - adamBeta2, rate, adamEpsilon * c2}
 }
 
-// Clone returns a deep copy with all moments in float64.
 func (a Adam) Clone() Adam {
 	if a.m != nil {
 		a.M, a.V, a.m, a.v = wide(a.m), wide(a.v), nil, nil

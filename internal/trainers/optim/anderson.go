@@ -18,7 +18,7 @@ type Anderson struct {
 	X, G   [][]float64 // oldest first
 }
 
-// Next returns the iterate after x, with g = G(x). It keeps copies.
+// Next returns the iterate after x, with g = G(x), and keeps copies.
 func (a *Anderson) Next(x, g []float64) []float64 {
 	if a.Memory == 0 {
 		return slices.Clone(g)
@@ -27,7 +27,7 @@ func (a *Anderson) Next(x, g []float64) []float64 {
 	return a.Ahead()
 }
 
-// Remember stores copies of x and g = G(x) without an extrapolation.
+// Remember stores copies without an extrapolation.
 func (a *Anderson) Remember(x, g []float64) {
 	if len(a.X) > a.Memory {
 		a.X, a.G = slices.Clone(a.X[1:]), slices.Clone(a.G[1:])
@@ -35,7 +35,6 @@ func (a *Anderson) Remember(x, g []float64) {
 	a.X, a.G = append(a.X, slices.Clone(x)), append(a.G, slices.Clone(g))
 }
 
-// Ahead returns the iterate after the last stored pair. There must be at least one.
 func (a *Anderson) Ahead() []float64 {
 	m := len(a.X) - 1
 	x, g := a.X[m], a.G[m]
@@ -61,12 +60,10 @@ func (a *Anderson) Ahead() []float64 {
 	return next
 }
 
-// Forget clears the memory, for the start of another iteration or after a failed step.
 func (a *Anderson) Forget() { a.X, a.G = nil, nil }
 
-// leastSquares solves min ‖f − Aγ‖ with A = QR by Gram–Schmidt, applied twice for orthogonality
-// (Björck 1996, §2.4.5), and the singular values of R above 1e-10 of the largest. ok is false if
-// there is none. It overwrites the columns of a with Q.
+// leastSquares solves min ‖f − Aγ‖ by Gram–Schmidt, applied twice (Björck 1996, §2.4.5), with
+// singular values above 1e-10 of the largest; it overwrites a.
 func leastSquares(a [][]float64, f []float64) (gamma []float64, ok bool) {
 	m := len(a)
 	r, qf := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)

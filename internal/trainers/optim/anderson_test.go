@@ -9,8 +9,7 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// A linear iteration of n numbers is solved in n + 1 steps. A copy of the state continues like the
-// original.
+// n numbers are solved in n + 1 steps.
 func TestAndersonSolvesLinearIterations(t *testing.T) {
 	rates, fixed := []float64{0.999, 0.9, -0.5}, []float64{1, -2, 3}
 	g := func(x []float64) []float64 {

@@ -7,8 +7,7 @@ import (
 )
 
 // LBFGS is the limited-memory quasi-Newton method (Nocedal 1980; Nocedal & Wright 2006, algorithm
-// 7.4). It approximates the inverse Hessian H from the last steps s and gradient changes y. The
-// zero value is ready.
+// 7.4).
 //
 // gonum's optimize.LBFGS cannot be saved and resumed, and its line searches fail at a relative
 // gradient of 1e-5 with nearly collinear columns (trainers/certified, collinear-gaps), where
@@ -46,8 +45,7 @@ func (l *LBFGS) Direction(g []float64) []float64 {
 	return d
 }
 
-// Learn stores a step s and its gradient change y, without copies, and drops the oldest pair if
-// full.
+// Learn keeps s and y without copies and drops the oldest pair if full.
 func (l *LBFGS) Learn(s, y []float64) {
 	if !(floats.Dot(s, y) > lbfgsCurvature*floats.Norm(s, 2)*floats.Norm(y, 2)) {
 		return
@@ -58,7 +56,6 @@ func (l *LBFGS) Learn(s, y []float64) {
 	l.S, l.Y = append(l.S, s), append(l.Y, y)
 }
 
-// Forget removes all pairs.
 func (l *LBFGS) Forget() { l.S, l.Y = nil, nil }
 
 const (
@@ -71,10 +68,9 @@ const (
 //
 //	f(t) ≤ f(0) + 10⁻⁴ t f'(0)  and  f'(t) ≥ 0.9 f'(0)
 //
-// where f(0) = value and f'(0) = slope along a direction. If values have noise, the first may be
-// replaced by f(t) ≤ f(0) + noise and f'(t) ≤ (2·10⁻⁴ − 1) f'(0) (Hager & Zhang 2005, equation
-// 4.1). at returns f and f'; a value that is not finite is too far. If ok, the last call of at was
-// with the accepted t.
+// where f(0) = value and f'(0) = slope along a direction. With noise the first may be f(t) ≤ f(0) +
+// noise and f'(t) ≤ (2·10⁻⁴ − 1) f'(0) (Hager & Zhang 2005, equation 4.1). A value that is not
+// finite is too far. If ok, the last call of at was with the accepted t.
 func WolfeStep(at func(t float64) (value, slope float64, err error), value, slope, noise float64) (ok bool, err error) {
 	t, low, high := 1.0, 0.0, math.Inf(1)
 	for range wolfeTrials {

@@ -10,8 +10,6 @@ import (
 	"gonum.org/v1/gonum/optimize/functions"
 )
 
-// minimise continues from x until the gradient is below tolerance and returns the number of
-// gradients.
 func minimise(t *testing.T, l *LBFGS, x []float64, f func([]float64) float64, grad func(g, x []float64), tolerance float64, most int) (iterations, evaluations int) {
 	g := make([]float64, len(x))
 	for grad(g, x); floats.Norm(g, math.Inf(1)) > tolerance && iterations < most; iterations++ {
@@ -32,7 +30,7 @@ func minimise(t *testing.T, l *LBFGS, x []float64, f func([]float64) float64, gr
 	return iterations, evaluations
 }
 
-// Rosenbrock's, Beale's and Powell's functions, with the minima of gonum's test functions.
+// Minima of gonum's test functions.
 func TestLBFGSOnKnownFunctions(t *testing.T) {
 	for name, c := range map[string]struct {
 		f interface {
@@ -62,7 +60,6 @@ func TestLBFGSOnKnownFunctions(t *testing.T) {
 	}
 }
 
-// Steps avoid points without a finite value and stop if nothing falls.
 func TestWolfeStep(t *testing.T) {
 	seek := func(f func(float64) (float64, float64), noise float64) (last float64, ok bool) {
 		v, s := f(0)

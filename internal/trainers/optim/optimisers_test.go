@@ -35,7 +35,6 @@ func TestAdam(t *testing.T) {
 	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
 }
 
-// Also after saving and resuming.
 func TestAdamInFloat32(t *testing.T) {
 	p, q := graph.NewParam("w", 1, 3), graph.NewParam("w", 1, 3)
 	copy(p.Value, []float64{1, -1, 0.5})
@@ -73,9 +72,8 @@ func leastEigenvalue(t *testing.T, p mat.Symmetric) float64 {
 	return e.Values(nil)[0]
 }
 
-// Against gonum's eigenvalues for random matrices and large floors: Inside means that the smallest
-// eigenvalue is above floor. Projection puts it at floor if elements shrink, or above it if only
-// the diagonal was too small; no element grows.
+// By gonum's eigenvalues: the projection puts the smallest at floor, or above if only the diagonal
+// was too small.
 func TestProjectionAgainstEigenvalues(t *testing.T) {
 	const d = 5
 	rng := stream.New(11)

@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// PositiveDefinite keeps the smallest eigenvalue of a packed symmetric matrix P (d, d)
-// (graph.PackedIndex) at Floor or above.
+// PositiveDefinite keeps the smallest eigenvalue of a packed P (d, d) at Floor or above.
 type PositiveDefinite struct {
 	Floor float64
 
@@ -24,17 +23,12 @@ type PositiveDefinite struct {
 	search       lanczos.Search
 }
 
-// Project shrinks all off-diagonal elements by one factor if the smallest eigenvalue is below
-// floor. With D the diagonal, at least 2·floor, and E = D − floor·I, the factor is
-//
-//	−1 / λ_min(E^(−½) (P − D) E^(−½))
-//
-// Zeros stay zero and no off-diagonal element grows.
+// Project shrinks all off-diagonal elements by −1 / λ_min(E^(−½) (P − D) E^(−½)) if the smallest
+// eigenvalue is below floor, D the diagonal, at least 2·floor, E = D − floor·I.
 func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 	return h.ProjectPacked(g.Packed.Value, g.Dim())
 }
 
-// ProjectPacked is Project for a packed matrix.
 func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool) {
 	if h.InsidePacked(packed, d) {
 		return false
@@ -70,7 +64,6 @@ func (h *PositiveDefinite) Inside(g *model.Gaussian) bool {
 	return h.InsidePacked(g.Packed.Value, g.Dim())
 }
 
-// InsidePacked is Inside for a packed matrix.
 func (h *PositiveDefinite) InsidePacked(packed []float64, d int) bool {
 	if h.factor == nil {
 		h.factor = gaussian.NewElimination(d, graph.Factor)

@@ -1,14 +1,12 @@
 package optim
 
-// Proximal is the step of the L1 path (docs/theory/path.md#eq-soft-threshold): a gradient step of
-// size Rate, then soft-thresholding of the off-diagonal elements by Lambda·Rate times their
-// weights, packed and not negative; nil: all 1.
+// Proximal is a gradient step of size Rate, then soft-thresholding of the off-diagonal elements by
+// Lambda·Rate times their weights, packed; nil: all 1 (docs/theory/path.md#eq-soft-threshold).
 type Proximal struct {
 	Rate, Lambda float64
 	Weights      []float64
 }
 
-// Step changes a packed symmetric (d, d) matrix in place.
 func (p Proximal) Step(packed, grad []float64, d int) {
 	for j, i := 0, 0; j < d; j++ {
 		for k := j; k < d; k, i = k+1, i+1 {
@@ -24,7 +22,7 @@ func (p Proximal) Step(packed, grad []float64, d int) {
 	}
 }
 
-// SoftThreshold returns sign(x)·max(|x| − t, 0).
+// SoftThreshold returns sign(x)·max(|x| − t, 0)
 func SoftThreshold(x, t float64) float64 {
 	switch {
 	case x > t:

@@ -7,9 +7,9 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Tournament orders the pairs of columns of a coordinate descent over a symmetric matrix for
-// parallel workers: no column is in two matches of a round. If the derivative by P_jk depends on
-// rows j and k of P only, results do not depend on the number of workers.
+// Tournament orders pairs of columns for parallel coordinate descent: no column is in two matches
+// of a round. Results do not depend on workers if the derivative by P_jk depends on rows j and k of
+// P only.
 type Tournament struct {
 	Columns int
 	blocks  int
@@ -22,8 +22,7 @@ const (
 	mostBlocks   = 32
 )
 
-// NewTournament is for a matrix with the given number of columns. A small matrix is one block,
-// visited in order.
+// NewTournament makes the rounds; a small matrix is one block, visited in order.
 func NewTournament(columns int) *Tournament {
 	t := &Tournament{Columns: columns, blocks: 1, rounds: [][]int{{0}}}
 	if half := min(columns/blockColumns, mostBlocks) / 2; half > 1 {
@@ -33,7 +32,7 @@ func NewTournament(columns int) *Tournament {
 	return t
 }
 
-// circle is the circle method: the last block stays and the others rotate.
+// circle uses the circle method: the last block stays and the others rotate.
 func (t *Tournament) circle() (rounds [][]int) {
 	n := t.blocks
 	alone := make([]int, n)
@@ -53,7 +52,6 @@ func (t *Tournament) circle() (rounds [][]int) {
 
 func (t *Tournament) match(a, b int) int { return min(a, b)*t.blocks + max(a, b) }
 
-// of returns the match of a pair.
 func (t *Tournament) of(j, k int) int {
 	return t.match(j*t.blocks/t.Columns, k*t.blocks/t.Columns)
 }
@@ -79,8 +77,8 @@ func Draw[P any](t *Tournament, pairs []P, columns func(P) (j, k int)) {
 	copy(pairs, drawn)
 }
 
-// Play visits the pairs match by match with parallel workers and returns the largest result, NaN if
-// one is NaN. Results must not be negative.
+// Play visits the pairs match by match and returns the largest result, NaN if one is NaN. Results
+// must not be negative.
 func (t *Tournament) Play(workers int, visit func(from, to int) float64) (most float64) {
 	for _, round := range t.rounds {
 		most = max(most, t.play(round, min(workers, len(round)), visit))

@@ -9,8 +9,6 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Every pair is visited once, in stable order within a match; no column is in two matches of a
-// round.
 func TestTournament(t *testing.T) {
 	for _, d := range []int{1, 5, 255, 256, 300, 1000, 2100} {
 		tour := NewTournament(d)
@@ -53,8 +51,6 @@ func TestTournament(t *testing.T) {
 	}
 }
 
-// All matches are played for any number of workers, and the largest result is returned. A worker's
-// panic reaches the caller.
 func TestPlay(t *testing.T) {
 	const d = 520
 	tour := NewTournament(d)

@@ -54,20 +54,17 @@ type chain struct {
 	scores     []float64 // scratch: utilities of a row's levels
 }
 
-// column is a column of the table: its position among the numbers of a row, and how they determine
-// the value.
 type column struct {
 	first, width int
 	incomplete   bool
 	cuts         []float64 // Config.Cuts: the value is the interval that holds the number; nil for others
 
-	// vertices (levels, width) of a nominal column are the corners c of a regular simplex around 0.
-	// The level is the one with the largest utility cᵀz. Reordering the levels rotates z and leaves
-	// the prior unchanged.
+	// vertices (levels, width) of a nominal column are the corners c of a regular simplex around 0;
+	// the level has the largest utility cᵀz, so the order of levels has no effect.
 	vertices []float64
 }
 
-// simplex returns the corners c_0, …, c_(levels−1), one a row, with c_kᵀc_l = [k = l] − 1/levels.
+// simplex returns c_kᵀc_l = [k = l] − 1/levels, one corner a row.
 func simplex(levels int) (vertices []float64) {
 	for k := range levels {
 		for j := 1; j < levels; j++ {
@@ -84,7 +81,6 @@ func simplex(levels int) (vertices []float64) {
 	return vertices
 }
 
-// utilities appends cᵀz of each level for a row z.
 func (c *column) utilities(to, z []float64) []float64 {
 	for vertex := range slices.Chunk(c.vertices, c.width) {
 		to = append(to, floats.Dot(vertex, z[c.first:c.first+c.width]))
@@ -92,17 +88,16 @@ func (c *column) utilities(to, z []float64) []float64 {
 	return to
 }
 
-// component is one normal of the mixture.
 type component struct {
 	log       float64 // log w_k
 	mean      []float64
-	precision []float64 // (d, d)
+	precision []float64
 
 	root float64 // ½ log det P
 	gaps factor  // factor of the precision of a pattern's missing numbers
 }
 
-// pattern is the rows that miss the same cells; rows and missing are indices.
+// pattern is the rows that miss the same cells.
 type pattern struct{ rows, missing []int }
 
 // grid holds the values of ν − d − 1.
@@ -112,14 +107,13 @@ const (
 	concentration = 1.0 // prior rows of the weights, over all components
 	anchorRows    = 2   // λ − d
 
-	// leastPsi, and leastShare with an anchor, keep components from collapsing onto frequent
-	// values, where the density is unbounded.
+	// Lower bounds keep components from collapsing onto frequent values, where the density is
+	// unbounded.
 	leastPsi   = 0.001
 	leastShare = 1e-4 // of the anchor's conditional variances
 )
 
-// newChain fills missing cells with random observed cells of their columns, and assigns each row to
-// the nearest of K random rows.
+// newChain fills missing cells with random observed cells of their columns.
 func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	d := c.width(t)
 	s := &chain{n: t.N, d: d, rng: rng, observed: t.Observed, donors: c.Donors,
@@ -152,7 +146,6 @@ func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	return s
 }
 
-// start sets column j of the table, whose numbers follow those of the columns before.
 func (s *chain) start(t *data.Table, c Config, j int) column {
 	of := column{first: len(s.every), width: 1}
 	if c.Cuts != nil {
@@ -187,7 +180,6 @@ func (s *chain) start(t *data.Table, c Config, j int) column {
 	return of
 }
 
-// scatter assigns rows to the nearest of K random rows and sets the means to the rows' means.
 func (s *chain) scatter() {
 	centres := s.rng.Perm(s.n)[:min(len(s.components), s.n)]
 	for i := range s.n {
@@ -214,9 +206,8 @@ func (s *chain) scatter() {
 
 var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
-// steps runs iterations from, …, to − 1 and calls after at the end of each. An iteration draws the precisions,
-// weights and hyperparameters given the completed rows; then components, means and missing cells;
-// then latent numbers.
+// steps runs iterations. An iteration draws the parameters given the completed rows; then
+// components, means and missing cells; then latent numbers.
 func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) error {
 	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
@@ -231,7 +222,7 @@ func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) erro
 }
 
 // judged appends the quantities of convergence diagnostics for cell (i, j): the value and its
-// square (for few values, of its index), or indicators of the levels of a nominal column.
+// square, or indicators of levels.
 func (s *chain) judged(to []float64, i, j int) []float64 {
 	c := &s.columns[j]
 	if c.vertices != nil {
@@ -252,7 +243,6 @@ func (s *chain) judged(to []float64, i, j int) []float64 {
 	return append(to, v, v*v)
 }
 
-// levelOf returns the level of row i in column j, which is nominal or has few values.
 func (s *chain) levelOf(i, j int) int {
 	c := &s.columns[j]
 	if at := i*len(s.columns) + j; s.observed[at] {
@@ -264,7 +254,7 @@ func (s *chain) levelOf(i, j int) int {
 	return floats.MaxIdx(c.utilities(nil, s.z[i*s.d:i*s.d+s.d]))
 }
 
-// gaps returns the missing cells, row by row; nominal cells as levels.
+// gaps are the missing cells, row by row; nominal cells as levels.
 func (s *chain) gaps() (out []float64) {
 	matched := s.match()
 	for at, seen := range s.observed {
@@ -285,9 +275,8 @@ func (s *chain) gaps() (out []float64) {
 	return out
 }
 
-// match returns, per continuous column, a function that draws for row i from the observed cells of
-// the s.donors rows whose conditional mean (given the rest of the row and its component) is nearest
-// to row i's; nil for other columns and without donors.
+// match returns, per continuous column, draws from the observed cells of the s.donors rows with the
+// nearest conditional mean; nil for other columns and without donors.
 func (s *chain) match() []func(i int) float64 {
 	matched := make([]func(int) float64, len(s.columns))
 	for j, c := range s.columns {
@@ -319,15 +308,12 @@ func (s *chain) match() []func(i int) float64 {
 	return matched
 }
 
-// dense wraps a square matrix.
 func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
 
 // allocate draws the components of rows given means and precisions, with the missing cells
 // integrated out:
 //
 //	p(k | z_o) ∝ w_k N(z_o; μ_k,o, (P_k⁻¹)_oo)
-//
-// ok is false if a matrix is not positive definite in float64.
 func (s *chain) allocate() (ok bool) {
 	if len(s.components) == 1 {
 		return true
@@ -403,8 +389,7 @@ func (s *chain) drawMeans() (ok bool) {
 	return true
 }
 
-// tellMean adds n S to inverse (d, d; upper triangle) and S·sum to weighted (d), where sum is the
-// sum of z over n rows of a pattern in component k. It overwrites sum.
+// tellMean adds n S to inverse (d, d; upper triangle) and S·sum to weighted (d); it overwrites sum.
 func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) (ok bool) {
 	c, d := &s.components[k], s.d
 	if !c.gaps.of(c.precision, d, p.missing) {
@@ -451,7 +436,7 @@ func (s *chain) component(p pattern, i int) int {
 	return pick(s.rng.Rand, s.weighted)
 }
 
-// seen returns z − μ of row i, 0 in gaps, in a reused buffer.
+// seen returns z − μ, 0 in gaps, in a reused buffer.
 func (s *chain) seen(p pattern, i int, c *component) []float64 {
 	v := floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], c.mean)
 	for _, j := range p.missing {
@@ -460,7 +445,6 @@ func (s *chain) seen(p pattern, i int, c *component) []float64 {
 	return v
 }
 
-// complete draws the missing cells of row i given component c.
 func (s *chain) complete(p pattern, i int, c *component) {
 	v, of := s.seen(p, i, c), s.missing[:len(p.missing)]
 	for a, j := range p.missing {
@@ -476,11 +460,9 @@ func (s *chain) complete(p pattern, i int, c *component) {
 	}
 }
 
-// latent draws the numbers of observed cells with few values or levels, one by one, each given the
-// rest of its row and within the interval of its value (Albert & Chib 1993, "Bayesian analysis of
-// binary and polychotomous response data"). For level k of a nominal column the constraint is c_kᵀz
-// ≥ c_lᵀz for all l, an interval for each number given the others (McCulloch & Rossi 1994, "An
-// exact likelihood analysis of the multinomial probit model").
+// latent draws the numbers of cells with few values or levels, each given the rest of its row and
+// within its interval (Albert & Chib 1993); for level k of a nominal column c_kᵀz ≥ c_lᵀz for all l
+// (McCulloch & Rossi 1994).
 func (s *chain) latent() (ok bool) {
 	var latent []int
 	for j, c := range s.columns {
@@ -516,13 +498,11 @@ func (s *chain) latent() (ok bool) {
 	return true
 }
 
-// deviation returns z − μ of row i in a reused buffer.
 func (s *chain) deviation(i int) []float64 {
 	return floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], s.components[s.of[i]].mean)
 }
 
-// cone draws the numbers of nominal column c of row i within the cone of a level; v is the row's
-// deviation.
+// v is the row's deviation.
 func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	row := s.z[i*s.d : i*s.d+s.d]
 	scores := c.utilities(s.scores[:0], row)
@@ -549,14 +529,13 @@ func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	return true
 }
 
-// given returns the mean z_j − (Pv)_j/P_jj and 1/standard deviation √P_jj of number j of row i
-// given the others, in its component; v is the row's deviation.
+// given returns the mean z_j − (Pv)_j/P_jj and √P_jj of number j given the others; v is the row's
+// deviation.
 func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
 	p := s.components[s.of[i]].precision[j*s.d : j*s.d+s.d]
 	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
 }
 
-// within draws number j of row i from an interval, given the others; v is the row's deviation.
 func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
 	mean, root := s.given(i, v, j)
 	z := mean + truncnorm.Draw(s.rng.Rand, (low-mean)*root, (high-mean)*root)/root
@@ -564,16 +543,15 @@ func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
 	return !math.IsNaN(z)
 }
 
-// factor is the Cholesky factor L of a symmetric positive definite matrix A = LLᵀ, lower
-// triangular. For matrices of a few rows it is faster than a LAPACK call.
+// factor is the lower Cholesky factor; for a few rows it is faster than LAPACK.
 type factor struct {
 	n      int
 	l      []float64 // (n, n)
 	logDet float64   // log det L
 }
 
-// of factors the submatrix with rows and columns at (increasing) of a (d, d), reading its upper
-// triangle. ok is false if it is not positive definite.
+// of factors rows and columns at (increasing) of a (d, d), upper triangle; ok is false if not
+// positive definite.
 func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 	n := len(at)
 	if cap(f.l) < n*n {
@@ -606,7 +584,6 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 	return true
 }
 
-// forward replaces v by L⁻¹v.
 func (f *factor) forward(v []float64) {
 	for i := range f.n {
 		row := f.l[i*f.n : i*f.n+f.n]
@@ -618,7 +595,6 @@ func (f *factor) forward(v []float64) {
 	}
 }
 
-// backward replaces v by L⁻ᵀv.
 func (f *factor) backward(v []float64) {
 	for i := f.n - 1; i >= 0; i-- {
 		v[i] /= f.l[i*f.n+i]

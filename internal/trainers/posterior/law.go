@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// moments are statistics of a component's completed rows.
 type moments struct {
 	rows    float64
 	scatter []float64 // (d, d): S = Σ (z − μ)(z − μ)ᵀ about the component's current mean
@@ -32,9 +31,8 @@ type moments struct {
 //
 //	Ψ_jj     Gamma(½ + bν/2, rate ½ + ν Σ P_jj/2), above 0.001, equal and summed over a column's b numbers
 //
-// Components without rows are integrated out before the weights (K counts the components with rows
-// above) and then drawn from the prior. ok is false if a matrix is not positive definite in
-// float64.
+// Components without rows are integrated out before the weights and then drawn from the prior. ok
+// is false if a matrix is not positive definite.
 func (s *chain) law() (ok bool) {
 	all := momentsOf(s.z, s.of, s.components)
 	var occupied, empty []int
@@ -79,7 +77,6 @@ func momentsOf(z []float64, of []int, components []component) []moments {
 	return all
 }
 
-// scale returns S + νΨ.
 func scale(m moments, psi []float64, nu float64) *mat.SymDense {
 	a := slices.Clone(m.scatter)
 	floats.AddScaled(a, nu, psi)
@@ -111,7 +108,6 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 	return true
 }
 
-// drawPrecisions draws the precisions of the components in some.
 func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	for _, k := range some {
 		if !wishart(s.rng.Rand, s.every, scale(all[k], s.psi, s.nu), s.nu+all[k].rows, s.components[k].precision) {
@@ -121,8 +117,7 @@ func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	return true
 }
 
-// drawMean draws a mean from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted; it
-// overwrites weighted.
+// drawMean draws from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which it overwrites.
 func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
@@ -143,7 +138,6 @@ func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	return true
 }
 
-// drawPsi draws Ψ and δ given the precisions of components with rows.
 func (s *chain) drawPsi(occupied []int) (ok bool) {
 	d, k := s.d, float64(len(occupied))
 	scale := make([]float64, d*d)
@@ -181,7 +175,6 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 	return true
 }
 
-// drawTau draws τ given the means of components with rows.
 func (s *chain) drawTau(occupied []int) {
 	if s.anchor == nil {
 		return
@@ -199,8 +192,6 @@ func (s *chain) drawTau(occupied []int) {
 // wishart draws W ~ Wishart(freedom, B⁻¹), by B = LLᵀ and Bartlett's decomposition:
 //
 //	W = MMᵀ, M = L⁻ᵀU, U_ij ~ N(0, 1) for i < j, U_jj² ~ χ² with freedom − d + 1 + j degrees of freedom, j from 0
-//
-// ok is false if B is not positive definite in float64.
 func wishart(rng *rand.Rand, every []int, b *mat.SymDense, freedom float64, w []float64) (ok bool) {
 	var f factor
 	d := len(every)
@@ -223,7 +214,6 @@ func wishart(rng *rand.Rand, every []int, b *mat.SymDense, freedom float64, w []
 	return true
 }
 
-// mirror copies the upper triangle of a (d, d) to the lower one.
 func mirror(a []float64, d int) {
 	for j := range d {
 		for k := range j {
@@ -249,8 +239,7 @@ func gamma(rng *rand.Rand, shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}.Rand()
 }
 
-// gammaAbove draws a gamma variate conditional on exceeding least: by rejection, else by its
-// quantile, else (far in the tail) by an exponential.
+// gammaAbove draws a gamma variate above least: by rejection, else by its quantile, else by an exponential.
 func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
 	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}
 	if v := g.Rand(); v > least {
@@ -262,7 +251,7 @@ func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
 	return least + rng.ExpFloat64()/(rate-(shape-1)/least)
 }
 
-// pick draws an index with probabilities proportional to exp(log); it overwrites log.
+// pick draws an index with probabilities proportional to exp(log), which it overwrites.
 func pick(rng *rand.Rand, log []float64) int {
 	top, sum := floats.Max(log), 0.0
 	for k, v := range log {

@@ -15,9 +15,8 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// A gamma variate of shape 2 and rate 1 above l has mean (l² + 2l + 2)/(l + 1) and second moment
-// (l³ + 3l² + 6l + 6)/(l + 1): with rejection, with the quantile, and with the exponential tail
-// (relative error below 1/500).
+// Shape 2 and rate 1 above l: mean (l² + 2l + 2)/(l + 1), second moment (l³ + 3l² + 6l + 6)/(l +
+// 1); relative error of the tail below 1/500.
 func TestGammaAbove(t *testing.T) {
 	const n = 20_000
 	s := &chain{rng: new(stream.Stream).At(1, stream.Sample)}
@@ -34,7 +33,7 @@ func TestGammaAbove(t *testing.T) {
 	}
 }
 
-// symmetric is a matrix (a b; b c).
+// (a b; b c)
 type symmetric struct{ a, b, c float64 }
 
 func (m symmetric) det() float64     { return m.a*m.c - m.b*m.b }
@@ -46,7 +45,6 @@ func (m symmetric) times(f float64) symmetric {
 	return symmetric{f * m.a, f * m.b, f * m.c}
 }
 
-// square is vᵀMv.
 func (m symmetric) square(x, y float64) float64 { return m.a*x*x + 2*m.b*x*y + m.c*y*y }
 
 func of(v []float64) symmetric { return symmetric{v[0], v[1], v[3]} }
@@ -69,13 +67,11 @@ func (p *priorOf) gamma(shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: p.rng.Rand}.Rand()
 }
 
-// normal draws with covariance m.
 func (p *priorOf) normal(m symmetric) (x, y float64) {
 	x = math.Sqrt(m.a) * p.rng.NormFloat64()
 	return x, m.b/m.a*x + math.Sqrt(m.det()/m.a)*p.rng.NormFloat64()
 }
 
-// wishart draws with mean freedom·m, by Bartlett's decomposition.
 func (p *priorOf) wishart(freedom float64, m symmetric) symmetric {
 	u := math.Sqrt(p.gamma(freedom/2, 0.5))
 	v, w := p.rng.NormFloat64(), math.Sqrt(p.gamma((freedom-1)/2, 0.5))
@@ -84,7 +80,7 @@ func (p *priorOf) wishart(freedom float64, m symmetric) symmetric {
 	return symmetric{a * a, a * b, b*b + c*c}
 }
 
-// draw draws; if tied, Ψ of one normal has equal variances.
+// tied: Ψ of one normal has equal variances.
 func (p *priorOf) draw(components int, tied bool) {
 	p.nu = 3 + math.Ldexp(0.5, p.rng.IntN(12))
 	p.weight, p.delta, p.tau = 1, 1, 1
@@ -120,7 +116,6 @@ func (p *priorOf) draw(components int, tied bool) {
 	}
 }
 
-// state sets a chain's parameters and draws rows from them.
 func (p *priorOf) state(s *chain) {
 	s.nu, s.psi, s.delta, s.tau = p.nu, p.psi.slice(), p.delta, p.tau
 	for i := range s.n {
@@ -142,7 +137,6 @@ func (p *priorOf) state(s *chain) {
 	}
 }
 
-// levelOf returns the level (of three) of numbers x and y of a nominal column.
 func levelOf(x, y float64) int {
 	switch {
 	case math.Sqrt(3)*y < -math.Abs(x): // of corners (1, 1/√3), (−1, 1/√3) and (0, −2/√3)
@@ -153,7 +147,6 @@ func levelOf(x, y float64) int {
 	return 0
 }
 
-// numbersOf returns the numbers of a state by name; components by the first row's.
 func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	add := func(name string, v float64) { names, values = append(names, name), append(values, v) }
 	c, psi := s.components[s.of[0]], of(s.psi)
@@ -200,11 +193,9 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	return names, values
 }
 
-// Chain iterations leave the joint distribution of parameters and rows invariant: if both are drawn
-// from the documented prior by other code, no mean changes in three iterations (Geweke 2004,
-// "Getting it right"; with independent starts). A lost factor 2 or sign in a conditional gives at
-// least 5 standard errors. Rows have two numbers, or one nominal column of three levels observed in
-// four of five rows; for one normal, whose μ has no proper prior, in none.
+// Geweke 2004, "Getting it right", with independent starts: parameters and rows from the documented
+// prior; no mean changes in three iterations. A lost factor 2 or sign gives at least 5 standard
+// errors.
 func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	const starts, rows = 4000, 8
 	for _, nominal := range []bool{false, true} {
@@ -257,8 +248,8 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	}
 }
 
-// With fixed parameters of two normals, rows of a number and a nominal column of three levels
-// follow the conditionals of the joint distribution, by sums over a grid of the latent plane.
+// Conditionals of a number and a nominal column of three levels, by sums over a grid of the latent
+// plane.
 func TestNominalConditionals(t *testing.T) {
 	const n, rounds, warm = 2000, 24, 4
 	var values []float64
@@ -302,7 +293,7 @@ func TestNominalConditionals(t *testing.T) {
 		}
 	}
 
-	// The grid: density of (v, w), alone and with x = −0.5, and the mean of x given them.
+	// Density of (v, w), alone and with x = −0.5, and the mean of x given them.
 	var alone, with [3]float64
 	var first, second, mean float64
 	const step = 0.04
@@ -350,7 +341,6 @@ func TestNominalConditionals(t *testing.T) {
 	require.InDelta(t, second, xx1/draws, 0.05)
 }
 
-// The anchor of a normal table is close to the rows' distribution.
 func TestAnchor(t *testing.T) {
 	const n = 400
 	rng := stream.New(8)
@@ -369,8 +359,6 @@ func TestAnchor(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
 }
 
-// Rounds double in length: with one round left, R-hat − 1 may be four times its limit, also for
-// cells.
 func TestHopeless(t *testing.T) {
 	for _, c := range []struct {
 		column, cells float64
@@ -382,10 +370,8 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// Ten halves of chains of one column, half of its two rows observed at 1: a missing cell has the values m + 1
-// and m − 1 in a half, with the mean m, which is 1 in the first chain and 0 in the others. So the completed
-// means have the variance between halves 0.25 · 2/10 · 8/10 · 10/9 and 0.25 · 4/3 within (of four draws), which
-// samples of two rows add to.
+// Two rows, one observed at 1; halves of four draws m ± 1, m = 1 in one of five chains, else 0:
+// variance between halves 0.25 · 2/10 · 8/10 · 10/9, within 0.25 · 4/3.
 func TestRHats(t *testing.T) {
 	var runs []*run
 	for k := range chains {

@@ -14,9 +14,9 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Parameters are equally weighted posterior draws of the mixture's parameters. They complete, draw
-// and score rows of other tables, standardised like the first one. Values of rows are as in Config:
-// intervals of Cuts for few values, nominal levels 0, 1, ….
+// Parameters are equally weighted posterior draws of the mixture's parameters, for rows
+// standardised like the first table. Values of rows are as in Config: intervals of Cuts, nominal
+// levels 0, 1, ….
 type Parameters struct {
 	Cuts   [][]float64 // Config.Cuts, per column; nil elements, not a nil slice, for other columns
 	Levels []int       // Config.Levels, per column
@@ -30,7 +30,6 @@ type Mixture struct {
 	Precisions []float64 // (K, d, d)
 }
 
-// mixtureOf copies a chain's current parameters.
 func mixtureOf(components []component) (m Mixture) {
 	for _, c := range components {
 		m.LogWeights = append(m.LogWeights, c.log)
@@ -43,7 +42,6 @@ func mixtureOf(components []component) (m Mixture) {
 // Width returns d, the numbers per row.
 func (p *Parameters) Width() int { return Config{Levels: p.Levels}.width(&data.Table{D: len(p.Cuts)}) }
 
-// Check returns an error if the parameters are inconsistent.
 func (p *Parameters) Check() error {
 	if len(p.Draws) == 0 {
 		return errors.New("the model has no draws of its parameters")
@@ -66,12 +64,10 @@ func (p *Parameters) Check() error {
 	return nil
 }
 
-// latentSweeps is the number of Gibbs sweeps for rows with observed levels. Other rows have
-// independent draws after one sweep.
+// latentSweeps is the number of Gibbs sweeps for rows with observed levels.
 const latentSweeps = 50
 
-// Complete draws the missing cells of all rows, row by row, given their observed cells and
-// parameter draw k modulo len(p.Draws).
+// Complete draws the missing cells of all rows by parameter draw k modulo len(p.Draws).
 func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float64, error) {
 	m, d := p.Draws[k%len(p.Draws)], p.Width()
 	s := newChain(t, Config{Cuts: p.Cuts, Levels: p.Levels, Components: len(m.LogWeights)}, nil, rng)
@@ -114,10 +110,9 @@ func (p *Parameters) Sample(n int, rng *stream.Stream) ([]float64, error) {
 //
 //	log 1/S Σ_s Σ_k w_sk N(z_o; μ_sk,o, (P_sk⁻¹)_oo) Pr(levels | z_o, s, k)
 //
-// The probability of intervals and levels is exact for one cell with two levels or few values;
-// otherwise it is an unbiased mean of 20 importance samples (Geweke, Hajivassiliou and Keane: Train
-// 2009, "Discrete choice methods with simulation", section 5.6). A row without observed cells has
-// 0.
+// Probabilities of intervals and levels are exact for one cell with two levels or few values, else
+// a mean of 20 importance samples (Geweke, Hajivassiliou and Keane: Train 2009, section 5.6). A row
+// without observed cells has 0.
 func (p *Parameters) LogDensity() (func(x []float64, observed []bool, rng *stream.Stream) float64, error) {
 	d := p.Width()
 	var covariances []*mat.SymDense
@@ -143,8 +138,7 @@ func (p *Parameters) LogDensity() (func(x []float64, observed []bool, rng *strea
 	}, nil
 }
 
-// event is an observation of linear functions y = Az of a row's numbers: the first equal low, the
-// others lie above low and at most high.
+// event: of linear functions y = Az the first equal low, the others lie in (low, high].
 type event struct {
 	a         [][]float64 // (q) rows of A (d)
 	low, high []float64
@@ -195,7 +189,6 @@ func (p *Parameters) event(x []float64, observed []bool) (e event) {
 
 const importanceDraws = 20
 
-// log returns the log density of the event under N(mean, covariance).
 func (e *event) log(mean []float64, covariance *mat.SymDense, rng *stream.Stream) float64 {
 	q := len(e.a)
 	if q == 0 {

@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/trainers/posterior"
 )
 
-// pair is an even mixture of normals of deviation 1 and correlation 0.6 with means m and −m.
+// Means m and −m, deviation 1, correlation 0.6.
 func pair(m float64, cuts ...[]float64) *posterior.Parameters {
 	const rho = 0.6
 	own, off := 1/(1-rho*rho), -rho/(1-rho*rho)
@@ -33,8 +33,8 @@ func logDensity(t *testing.T, p *posterior.Parameters, x ...float64) float64 {
 	return log(x, observed, new(stream.Stream).At(1))
 }
 
-// Closed forms: a mixture of normals and its margins, the orthant probability ¼ + asin ρ/2π, a
-// normal density times a normal probability, and equally likely levels.
+// A mixture of normals and its margins, ¼ + asin ρ/2π, a normal density times a probability,
+// equally likely levels.
 func TestLogDensity(t *testing.T) {
 	nan := math.NaN()
 	n := distuv.UnitNormal
@@ -55,7 +55,7 @@ func TestLogDensity(t *testing.T) {
 
 	p = &posterior.Parameters{Cuts: make([][]float64, 1), Levels: []int{3}, Draws: []posterior.Mixture{
 		{LogWeights: []float64{0}, Means: []float64{0, 0}, Precisions: []float64{1, 0, 0, 1}},
-		{LogWeights: []float64{0}, Means: []float64{100, 0}, Precisions: []float64{1, 0, 0, 1}}}} // surely level 0
+		{LogWeights: []float64{0}, Means: []float64{100, 0}, Precisions: []float64{1, 0, 0, 1}}}} // Given the first above 0 the second has the mean ρ√(2/π) and the variance 1 − 2ρ²/π; the correlation is (ρ + m²)/(1 + m²).
 	require.InDelta(t, math.Log(1./6), logDensity(t, p, 2), 0.05)
 	require.InDelta(t, math.Log(1./6+0.5), logDensity(t, p, 0), 0.05)
 	p.Draws[0].LogWeights[0] = 1

@@ -8,22 +8,20 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Partial holds the states of an interrupted run's chains. A resumed run gives the same result as an
-// uninterrupted run.
+// Partial holds the chains' states. A resumed run gives the same result as an uninterrupted run.
 type Partial = checkedfile.Parts[[]byte]
 
 const partialMark = "missingscore chains 1\n"
 
-// NewPartial returns an empty Partial; of identifies table and settings.
+// NewPartial is empty; of identifies table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[[]byte](partialMark, of) }
 
-// LoadPartial reads a file of Partial.Save. It fails with other for another run, and with an error
-// naming the file if it is damaged or exceeds the memory limit.
+// LoadPartial fails with other for another run, and with an error naming the file if it is damaged
+// or exceeds the memory limit.
 func LoadPartial(path, of string, other error) (*Partial, error) {
 	return checkedfile.LoadParts[[]byte](path, partialMark, of, "chains", other)
 }
 
-// saved is the state of a run, without what newChain sets from the table.
 type saved struct {
 	Stage, Done    int
 	Z, Psi         []float64

@@ -1,12 +1,6 @@
 // Package posterior draws the missing cells of a table jointly with the parameters of a normal
-// mixture: weights, means, precisions and the number of components in use. The spread of the draws
-// therefore includes parameter uncertainty (docs/theory/sampling.md#eq-posterior).
-//
-//	posterior.go  completed tables, by parallel chains
-//	chain.go      one chain: data augmentation (Tanner & Wong 1987), a blocked Gibbs sampler
-//	              (Ishwaran & James 2001)
-//	law.go        parameters given completed rows
-//	parameters.go draws of the parameters, for rows of other tables
+// mixture (docs/theory/sampling.md#eq-posterior) by a blocked Gibbs sampler (Tanner & Wong 1987;
+// Ishwaran & James 2001).
 package posterior
 
 import (
@@ -25,29 +19,27 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/mcmc"
+	"missingscore/internal/trainers/mixed"
 )
 
 // Config configures Draw. Zero values select the defaults.
 type Config struct {
 	Draws      int // completed tables; 1
-	Components int // maximum number of mixture components; default 10, or one per 5d rows, or 1 below 20d rows (d numbers per row)
+	Components int // maximum number of mixture components; default 10, or one per 5d rows; below 20d rows (d numbers per row) 1, from 8d rows on 4 if held-out rows prefer a mixture
 	WarmUp     int // discarded iterations per chain; 100
 	Iterations int // kept iterations per chain; default 100, doubled until the chains have converged, up to 800 (nominal columns 1600, one normal 3200)
 	Seed       uint64
 	Keep       int // parameter draws in Drawn.Parameters, evenly spaced; 0: none
 
-	// Cuts are, for a column of few values, the increasing thresholds between its values: the model
-	// has a latent number, of which only the interval is observed; nil for other columns, and nil
-	// if there are none.
+	// Cuts are the increasing thresholds between the values of a column of few values; nil for other
+	// columns, and nil if there are none.
 	Cuts [][]float64
 
-	// Levels is, for a nominal column, its number of levels, at least 3: observed cells are 0, …,
-	// Levels − 1. The model has latent utilities, of which only the largest is observed. 0 for
+	// Levels is a nominal column's number of levels, at least 3: cells are 0, …, Levels − 1. 0 for
 	// other columns, and nil if there are none.
 	Levels []int
 
-	// Donors is the number of donor rows of predictive-mean matching for continuous columns; 0:
-	// draws from the model.
+	// Donor rows of predictive-mean matching for continuous columns; 0: draws from the model.
 	Donors int
 
 	Anchor *Anchor // of a mixture's prior; nil: estimated from the table
@@ -55,8 +47,8 @@ type Config struct {
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each chain, if set
 
-	// Partial keeps the chains' states, from which a run continues, if set. Save is called after each
-	// chain, by one worker at a time, and before an interrupted run returns.
+	// Partial, if set, keeps the chains' states. Save is called after each chain, by one worker at a
+	// time, and before an interrupted run returns.
 	Partial *Partial
 	Save    func(*Partial) error
 
@@ -66,6 +58,9 @@ type Config struct {
 const (
 	chains         = 5
 	mostComponents = 10
+	fewRows        = 20 // per number of a row
+	leastRows      = 8  // of a mixture
+	fewComponents  = 4
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations between draws of a chain
@@ -74,20 +69,19 @@ const (
 	cheap          = 6e8
 )
 
-// Anchor is a normal distribution that centres the prior of a mixture; d numbers per row (L − 1 for
-// a nominal column of L levels).
+// Anchor centres the prior of a mixture; d numbers per row (L − 1 for a nominal column of L
+// levels).
 type Anchor struct {
 	Mean       []float64 // (d)
 	Covariance []float64 // (d, d)
 	precision  []float64 // (d, d)
 }
 
-// For returns c with defaults for a table.
 func (c Config) For(t *data.Table) (Config, error) {
 	setting.Default(&c.Draws, 1)
 	d := c.width(t)
 	components := min(mostComponents, t.N/(5*d))
-	if t.N < 20*d { // an anchor uses the table twice and would make draws too narrow
+	if t.N < fewRows*d { // an anchor uses the table twice and may make draws too narrow
 		components = 1
 	}
 	setting.Default(&c.Components, components)
@@ -99,7 +93,6 @@ func (c Config) For(t *data.Table) (Config, error) {
 	return c, nil
 }
 
-// width returns the number of numbers per row.
 func (c Config) width(t *data.Table) int {
 	d := t.D
 	for _, levels := range c.Levels {
@@ -108,14 +101,12 @@ func (c Config) width(t *data.Table) int {
 	return d
 }
 
-// Drawn is the result of Draw.
 type Drawn struct {
 	Gaps [][]float64 // (draws): the missing cells, row by row
 
-	// Mixing has per column the split R-hat of population statistics of completed columns: mean and
-	// mean square, or shares of levels. Cells has the split R-hat of the missing cells, with
-	// within- and between-chain variances summed over cells. Row is the column, from 0, with the
-	// largest R-hat. Both are nil without missing cells.
+	// Mixing has per column the split R-hat of mean and mean square, or shares of levels; Cells that
+	// of the missing cells, with variances summed over cells. Row is the column with the largest
+	// R-hat. Both are nil without missing cells.
 	Mixing, Cells *mcmc.Mixing
 
 	Iterations int     // kept iterations per chain
@@ -124,14 +115,14 @@ type Drawn struct {
 
 	Parameters *Parameters // nil if Config.Keep is 0
 
-	// Mixture is the Mixing of the mixture's chains if they did not converge and the draws are from
-	// one normal; else nil.
+	// Mixing of the mixture's chains if they did not converge and the draws are from one normal; else
+	// nil.
 	Mixture *mcmc.Mixing
 }
 
-// Draw completes a table whose numeric columns have mean about 0 and standard deviation about 1;
-// each column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the
-// cells of the mixture's chains do not converge (MostCellRHat), the draws are from one normal.
+// Draw completes a standardised table; each column needs an observed cell. Draw k is from chain k
+// modulo 5. If c.Components is 0 and the mixture's chains do not converge (MostCellRHat), the draws
+// are from one normal.
 func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	free := c.Components == 0
 	c, err := c.For(z)
@@ -146,6 +137,15 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	if z.Missing() == 0 && c.Keep == 0 {
 		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
 	}
+	if rows, width := z.N, c.width(z); free && rows < fewRows*width && rows >= leastRows*width {
+		several, err := c.several(ctx, z)
+		if err != nil {
+			return nil, err
+		}
+		if several {
+			c.Components = fewComponents
+		}
+	}
 	d, err := c.draw(ctx, z)
 	if err != nil || !free || c.Components == 1 || d.Mixing == nil || d.Cells.Worst <= MostCellRHat {
 		return d, err
@@ -159,11 +159,31 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	return one, nil
 }
 
+// several reports that held-out rows of the continuous columns have a larger log density under some
+// mixture than under one normal.
+func (c Config) several(ctx context.Context, z *data.Table) (bool, error) {
+	var names []string
+	for j, name := range z.Names {
+		if (c.Cuts == nil || c.Cuts[j] == nil) && (c.Levels == nil || c.Levels[j] == 0) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return false, nil
+	}
+	t, err := z.Select(names)
+	if err != nil {
+		return false, err
+	}
+	t.Kinds, t.Levels = nil, nil
+	f, err := mixed.Fit(ctx, t, mixed.Config{Seed: c.Seed, Workers: c.Workers})
+	return err == nil && len(f.Model.Weights) > 1, err
+}
+
 func (c Config) stream(chain int) *stream.Stream {
 	return new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(chain))
 }
 
-// draw runs the chains with c.Components components.
 func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	var a *Anchor
 	if c.Components > 1 {
@@ -207,7 +227,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	}
 }
 
-// parameters are the kept draws of the chains by turns; nil if c.Keep is 0.
+// parameters returns the kept draws of the chains by turns; nil if c.Keep is 0.
 func (c Config) parameters(runs []*run) *Parameters {
 	if c.Keep == 0 {
 		return nil
@@ -219,8 +239,8 @@ func (c Config) parameters(runs []*run) *Parameters {
 	return p
 }
 
-// rounds returns the iterations of the first round and the maximum number of rounds, each twice as long as the one
-// before; work is the number of operations of an iteration.
+// rounds returns the iterations of the first round and the maximum number of rounds, each twice as
+// long as the one before.
 func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds int) {
 	if c.Iterations > 0 {
 		return c.Iterations, 1
@@ -240,7 +260,7 @@ func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds i
 	return length, rounds
 }
 
-// anchor returns c.Anchor, or the average mean and covariance of a short chain of one normal.
+// anchor returns c.Anchor, or the average of a short chain of one normal.
 func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	const first, last = 50, 150
 	d := c.width(z)
@@ -270,9 +290,8 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	return a, nil
 }
 
-// Chains have converged if Drawn.Mixing is at most MostRHat and Drawn.Cells at most MostCellRHat.
-// Up to these limits, errors and coverage do not change (docs/theory/sampling.md#eq-met). Chains
-// without a set length continue until they reach the stricter limits, while a round is cheap.
+// Limits of convergence (docs/theory/sampling.md#eq-met), and stricter ones for chains without a
+// set length.
 const (
 	MostRHat     = 1.4
 	MostCellRHat = 1.2
@@ -281,7 +300,6 @@ const (
 	settledCellRHat = 1.05
 )
 
-// Met reports that the chains have converged.
 func (d *Drawn) Met() bool { return d.within(MostRHat, MostCellRHat) }
 
 func (d *Drawn) within(most, mostCell float64) bool {
@@ -296,13 +314,11 @@ func (d *Drawn) Least() *mcmc.Mixing {
 	return d.Mixing
 }
 
-// hopeless reports that the chains will not converge within this many more rounds of doubling
-// length. R-hat − 1 falls about as 1/length; hopeless allows twice that rate.
+// R-hat − 1 falls about as 1/length; hopeless allows twice that rate.
 func (d *Drawn) hopeless(rounds int) bool {
 	return max((d.Mixing.Worst-1)/(MostRHat-1), (d.Cells.Worst-1)/(MostCellRHat-1)) > math.Exp2(float64(rounds+1))
 }
 
-// each runs a stage of all runs, up to c.Workers at a time.
 func (c Config) each(ctx context.Context, runs []*run, stage, iterations int) error {
 	done := 0
 	save := func() error {
@@ -331,7 +347,6 @@ func (c Config) each(ctx context.Context, runs []*run, stage, iterations int) er
 	return err
 }
 
-// run is a chain and its results.
 type run struct {
 	chain *chain
 	draws int // requested draws
@@ -341,24 +356,21 @@ type run struct {
 	results
 }
 
-// results are of one round.
 type results struct {
 	Gaps   [][]float64 // (draws)
 	Kept   []Mixture   // (keep)
 	InUse  int         // sum over iterations
 	Weight float64     // mean over iterations
 
-	// For each quantity (chain.judged): its mean over the completed rows at each iteration, and the
-	// sampling variance of that mean, averaged over iterations.
+	// For each quantity (chain.judged): its mean over completed rows at each iteration, and the
+	// sampling variance of that mean.
 	Means    [][]float64
 	Sampling []float64
-	// For each half of the iterations: sums of the missing cells' quantities and of their squares,
-	// row by row.
+	// For each half: sums of the missing cells' quantities and of their squares, row by row.
 	Sums, Squares [2][]float64
 }
 
-// advance runs the rest of a stage's iterations and takes the draws at equal distances, the last
-// draw at the end.
+// advance runs the rest of a stage and takes draws at equal distances, the last at the end.
 func (r *run) advance(ctx context.Context, stage, iterations int) error {
 	if r.stage > stage {
 		return nil
@@ -382,7 +394,6 @@ func (r *run) advance(ctx context.Context, stage, iterations int) error {
 	})
 }
 
-// tally adds an iteration of a half to the diagnostics.
 func (r *run) tally(half, iterations int) {
 	s := r.chain
 	n := float64(s.n)
@@ -422,7 +433,6 @@ func (r *run) tally(half, iterations int) {
 	}
 }
 
-// together combines the chains.
 func together(runs []*run, draws int) *Drawn {
 	d := &Drawn{}
 	for k := range draws {
@@ -469,8 +479,8 @@ func meanRHat(runs []*run, q int) float64 {
 	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
 }
 
-// cellRHats returns the split R-hat of the missing cells per quantity, with within- and
-// between-chain variances summed over cells.
+// cellRHats returns the split R-hat of the missing cells per quantity, with variances summed over
+// cells.
 func cellRHats(runs []*run) []float64 {
 	s := runs[0].chain
 	half := float64(len(runs[0].Means[0])) / 2

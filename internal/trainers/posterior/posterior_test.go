@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/trainers/posterior"
 )
 
-// table has columns of mean 0 and standard deviation 1.
 func table(t testing.TB, d int, values []float64, observed []bool) *data.Table {
 	names := make([]string, d)
 	for j := range names {
@@ -26,7 +25,7 @@ func table(t testing.TB, d int, values []float64, observed []bool) *data.Table {
 	return z
 }
 
-// pairs are n rows of two normals with correlation rho; hide marks missing second cells.
+// hide marks missing second cells.
 func pairs(t testing.TB, n int, rho float64, seed uint64, hide func(x, u float64) bool) (z *data.Table, whole []float64) {
 	rng := stream.New(seed)
 	var values []float64
@@ -46,7 +45,6 @@ func draw(t testing.TB, z *data.Table, c posterior.Config) *posterior.Drawn {
 	return d
 }
 
-// Draws depend on the seed but not on the number of workers.
 func TestWorkers(t *testing.T) {
 	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
 	c := posterior.Config{Draws: 7, Seed: 3, Iterations: 30}
@@ -65,10 +63,8 @@ func TestWorkers(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4, 5, 1, 2, 3, 4, 5}, done, "the chains, after the warm-up and after the iterations that count")
 }
 
-// For one column with n observed cells, the posterior mean of m missing cells is known in closed
-// form up to the weak priors: Student's t with n − 1 degrees of freedom about the observed mean,
-// with scale s √(1/n + 1/m) (Rubin 1987, chapter 3). The variance of the draws' means is the
-// variance of this t; with fixed parameters it would be s²/m, a third of it.
+// Closed form: Student's t with n − 1 degrees of freedom about the observed mean, with scale s
+// √(1/n + 1/m) (Rubin 1987, chapter 3). With fixed parameters the variance would be a third of it.
 func TestMeanOfOneColumn(t *testing.T) {
 	const n, m, draws = 40, 80, 1000
 	rng := stream.New(2)
@@ -90,8 +86,22 @@ func TestMeanOfOneColumn(t *testing.T) {
 	require.Greater(t, stat.Variance(means, nil), 2*s2/m)
 }
 
-// If the chains of the default mixture do not converge, as after four iterations, the draws are
-// from one normal, and the result says so. A requested number of components is kept.
+// From 8 to 20 rows for each number of a row, two clusters have a mixture, one normal none.
+func TestComponentsOfFewRows(t *testing.T) {
+	for apart, want := range map[float64]float64{0: 1, 3: 2} {
+		rng := stream.New(8)
+		z := &data.Table{Names: []string{"a", "b", "c"}, N: 45, D: 3}
+		for i := range z.N {
+			for range z.D {
+				z.Values = append(z.Values, rng.NormFloat64()+apart*float64(i%2*2-1))
+				z.Observed = append(z.Observed, rng.Float64() > 0.2)
+			}
+		}
+		z, _ = data.Standardise(z)
+		require.InDelta(t, want, draw(t, z, posterior.Config{Draws: 1, Seed: 1}).InUse, want-0.999, "clusters %v apart", apart)
+	}
+}
+
 func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
 	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
 	c := posterior.Config{Draws: 2, WarmUp: 1, Iterations: 4, Seed: 197}
@@ -108,8 +118,7 @@ func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
 	require.Equal(t, one.Mixing, d.Mixing)
 }
 
-// The latent number of a two-valued column, cut at 0, is normal given the other column: the share
-// of missing cells above the cut follows the probit.
+// The share of missing cells above the cut 0 follows the probit.
 func TestCuts(t *testing.T) {
 	const n, draws = 600, 20
 	rng := stream.New(5)
@@ -143,7 +152,6 @@ func TestCuts(t *testing.T) {
 	require.Less(t, right/float64(gap), expected/float64(gap)+0.04) // the parameters' error: 360 rows
 }
 
-// Nearly collinear columns, a constant column and many missing cells do not cause failure.
 func TestHardTables(t *testing.T) {
 	var values []float64
 	var observed []bool
@@ -167,8 +175,7 @@ func TestHardTables(t *testing.T) {
 	require.EqualError(t, err, "-1 draws, 1 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
 }
 
-// levelled are n rows of a standard normal x and a nominal column of four levels that depends on x;
-// two of five rows are missing, more often for large x.
+// x is normal; a column of four levels depends on x and is missing more often for large x.
 func levelled(t testing.TB, n int) (z *data.Table, whole []int) {
 	rng := stream.New(9)
 	slopes := []float64{-0.7, 0, 0.3, 1}
@@ -188,7 +195,6 @@ func levelled(t testing.TB, n int) (z *data.Table, whole []int) {
 	return z, whole
 }
 
-// shares of levels in a column, gaps filled from draws.
 func shares(z *data.Table, j int, draws [][]float64, levels int) []float64 {
 	out := make([]float64, levels)
 	next := 0
@@ -208,9 +214,7 @@ func shares(z *data.Table, j int, draws [][]float64, levels int) []float64 {
 	return out
 }
 
-// Under MAR the completed shares of levels are within 0.05 of the whole table's, while observed
-// shares are off by 0.1 and more. Reordering levels changes them by Monte Carlo error only. Results
-// do not depend on the workers.
+// Within 0.05 of the whole table's, while observed shares are off by 0.1 and more.
 func TestSharesOfLevels(t *testing.T) {
 	const n, draws = 500, 40
 	z, whole := levelled(t, n)
@@ -246,7 +250,6 @@ func TestSharesOfLevels(t *testing.T) {
 	require.Equal(t, few, draw(t, z, c))
 }
 
-// A column of 50 levels, most of them rare, is drawn next to a number; only observed levels occur.
 func TestManyLevels(t *testing.T) {
 	rng := stream.New(4)
 	var values []float64
@@ -273,8 +276,7 @@ func TestManyLevels(t *testing.T) {
 	}
 }
 
-// Draws by donors are observed values with the mean of the model: the second column of a normal
-// pair given that the first is above 0.
+// The second column given that the first is above 0.
 func TestDonors(t *testing.T) {
 	const n, draws = 1000, 20
 	z, whole := pairs(t, n, 0.8, 3, func(x, u float64) bool { return x > 0 && u < 0.5 })
@@ -307,8 +309,8 @@ func TestDonors(t *testing.T) {
 	require.InDelta(t, want, stat.Mean(all, nil), 0.12)
 }
 
-// Chains converge in a hundred iterations if a group of rows never observes a column. If means were
-// drawn given completed rows, R-hat would be 1.55.
+// A group of rows never observes a column. With means drawn given completed rows, R-hat would be
+// 1.55.
 func TestColumnThatAGroupLacks(t *testing.T) {
 	rng := stream.New(3)
 	var values []float64

@@ -13,13 +13,12 @@ import (
 	"missingscore/internal/losses/pairmoments"
 )
 
-// wideTable has the columns a, b1, b2, c, e1, e2, e3 in the blocks a, b, c, e.
+// a, b1, b2, c, e1, e2, e3 in the blocks a, b, c, e.
 func wideTable() *data.Table {
 	return &data.Table{D: 7, Names: []string{"a", "b1", "b2", "c", "e1", "e2", "e3"}, Blocks: []data.Block{
 		{Name: "a", First: 0, Width: 1}, {Name: "b", First: 1, Width: 2}, {Name: "c", First: 3, Width: 1}, {Name: "e", First: 4, Width: 3}}}
 }
 
-// Pairs within blocks and with a covariate are free; edges of nodes are all pairs of their columns.
 func TestBlocksAreNodes(t *testing.T) {
 	c := newCovariates(wideTable(), nil)
 	require.Equal(t, []string{"a", "b", "c", "e"}, c.names)
@@ -45,8 +44,7 @@ func TestBlocksAreNodes(t *testing.T) {
 	require.False(t, held.free[graph.PackedIndex(7, 0, 4)])
 }
 
-// The nodes' matrix has the precision of single columns and strengths for pairs with a block: with
-// S_AA = 4I and S_BB = I the largest singular value over 2.
+// With S_AA = 4I and S_BB = I the largest singular value over 2.
 func TestPrecisionOfNodes(t *testing.T) {
 	c := newCovariates(wideTable(), nil)
 	p := mat.NewSymDense(7, nil)
@@ -76,7 +74,7 @@ func TestPrecisionOfNodes(t *testing.T) {
 	require.InDelta(t, 0.5/math.Sqrt2, c.largest(func(j, k int) float64 { return math.Abs(p.At(j, k)) }), 1e-12) // ab
 }
 
-// Moments of other rows, whitened by V, in the whitening W of the table: W V⁻¹ S V⁻ᵀ W'.
+// W V⁻¹ S V⁻ᵀ W'.
 func TestRewhitened(t *testing.T) {
 	blocks := []data.Block{{First: 0, Width: 2}, {First: 2, Width: 1}}
 	raw := mat.NewDense(3, 3, []float64{2, 0.5, 0.3, 0.5, 1, -0.2, 0.3, -0.2, 1})

@@ -13,7 +13,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// choice is the result of a selection.
 type choice struct {
 	scores   []float64 // by point, smaller is better; nil for none
 	point    int       // index in the path
@@ -22,7 +21,6 @@ type choice struct {
 	words    string    // note; may be ""
 }
 
-// Tests are tests of all pairs, for a selection by q values.
 type Tests struct {
 	Done     bool
 	Pairs    []network.Uncertainty // pairs j < k in column order
@@ -30,8 +28,7 @@ type Tests struct {
 	Warnings []string
 }
 
-// choose makes the choice when the path and the paths of parts are complete. test tests all pairs,
-// starting from a choice by EBIC.
+// test tests all pairs, starting from a choice by EBIC.
 func choose(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (c choice, err error) {
 	s, points, ok := w.Config.Select, w.State.Points, choosable(w.State.Points)
 	switch s.Kind {
@@ -63,7 +60,7 @@ func choose(ctx context.Context, w *walk, test func(ctx context.Context, start c
 	return c, nil
 }
 
-// choosable reports which points may be chosen: finished ones, or all if none is finished.
+// choosable reports finished points, or all if none is finished.
 func choosable(points []Point) []bool {
 	ok := make([]bool, len(points))
 	none := !slices.ContainsFunc(points, func(p Point) bool { return !p.Unfinished })
@@ -73,8 +70,7 @@ func choosable(points []Point) []bool {
 	return ok
 }
 
-// leastScore chooses the first point with the smallest score, or the sparsest if no point has a
-// score.
+// leastScore returns the first point with the smallest score, or the sparsest without scores.
 func leastScore(points []Point, scores []float64) choice {
 	ok := choosable(points)
 	chosen := max(0, slices.Index(ok, true))
@@ -94,10 +90,8 @@ func leastScore(points []Point, scores []float64) choice {
 // n is the mean number of rows in which a pair is observed; with sampling weights n and log L use
 // the effective number of rows (docs/theory/weights.md#eq-kish). With blocks an edge counts |A||B|
 // parameters in the term with log n. γ is the selection's; default DefaultGamma, or 0.25 if the
-// score is not the likelihood of rows. L is the maximum likelihood of the point's network
-// (refitter.refit); NaN if the search skipped it. On a domain the loss of completed rows replaces
-// −2 log L (Run.judge); with missingness the point's reported loss (M), summed over rows, as in
-// Lin, Drton & Shojaie 2016.
+// score is not the likelihood of rows. With missingness the point's reported loss (M), summed over
+// rows, replaces −2 log L (Lin, Drton & Shojaie 2016); on a domain Run.judge's.
 func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	t := w.Table
 	pairs := 0.0
@@ -144,8 +138,7 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		if scores = of(); err != nil || !byDefault || *w.Config.Select.Gamma == mostGamma {
 			break
 		}
-		// With independent columns a small γ finds some edges; if the largest γ finds none, there
-		// are none.
+		// With independent columns a small γ finds some edges; the largest may find none.
 		edge, model = edge-model+mostModel, mostModel
 		if strict := leastScore(w.State.Points, of()); w.State.Points[strict.point].Edges == 0 {
 			*w.Config.Select.Gamma = mostGamma
@@ -158,8 +151,7 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	return leastScore(w.State.Points, scores), nil
 }
 
-// searchLikelihoods refits networks along the path and returns their likelihoods, NaN for skipped
-// ones. It searches for the least score.
+// NaN for skipped networks.
 func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
@@ -183,10 +175,8 @@ const (
 	leastRise      = 10
 )
 
-// search returns the network with the least score. It looks at every fourth network from the
-// sparsest on, until four in a row are no better than the best or the score has risen by a quarter
-// of its fall; then around the best. networks returns up to number networks; look prepares the
-// scores of points, in any order and repeatedly.
+// search looks at every fourth network from the sparsest on, until four in a row are no better or
+// the score has risen by a quarter of its fall; then around the best. look prepares scores.
 func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
@@ -224,8 +214,6 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 	return all[at], err
 }
 
-// shared extends values of distinct networks to all points: a point with the network of the point
-// before has its value.
 func shared(points []Point, networks []int, values []float64) []float64 {
 	out := slices.Clone(values)
 	for i := range out {
@@ -236,9 +224,7 @@ func shared(points []Point, networks []int, values []float64) []float64 {
 	return out
 }
 
-// chooseFDR chooses the pairs with a q value of at most the rate, so about that share of the edges
-// is false (docs/theory/inference.md#eq-fdr). Tests use estimates without a penalty; with few rows,
-// one step from the network chosen by EBIC.
+// chooseFDR chooses the pairs with a q value of at most the rate (docs/theory/inference.md#eq-fdr).
 func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (choice, error) {
 	start, err := chooseEBIC(ctx, w)
 	if err != nil {
@@ -265,11 +251,9 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 	return c, nil
 }
 
-// chooseStable is stability selection (docs/theory/path.md#eq-stability): 50 times the rows are
-// halved; the network of a half sample is the densest of its path with at most q edges; edges in a
-// share τ of the 100 networks are chosen. A half without a result counts as an empty network, for
-// which the bound also holds. q is the largest value for which the bound on false edges
-// (falseEdges) is the given one.
+// chooseStable is stability selection (docs/theory/path.md#eq-stability): the network of a half
+// sample is the densest with at most q edges; edges in a share τ of the 100 networks are chosen. A
+// half without a result counts as empty.
 func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
 	s, f, pairs := w.Config.Select, &w.State.Resampled, w.candidates()
 	if failed, told := f.failed(s.Kind); 2*halvings-failed < needed(s.Share) {
@@ -290,7 +274,6 @@ func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
 	return c, nil
 }
 
-// pathPast extends the path until no denser network could be nearer to edges.
 func pathPast(ctx context.Context, w *walk, edges []bool) error {
 	least, wanted := math.MaxInt, count(ofNodes(w.covariates, edges))
 	for k := 0; k < len(w.State.Points) || w.asNeeded() && !w.ended(); k++ {
@@ -308,7 +291,6 @@ func pathPast(ctx context.Context, w *walk, edges []bool) error {
 	return nil
 }
 
-// nearest returns the first point whose network differs least from edges.
 func nearest(w *walk, edges []bool) (point int) {
 	least, ok := math.MaxInt, choosable(w.State.Points)
 	for i, p := range w.State.Points {
@@ -319,7 +301,6 @@ func nearest(w *walk, edges []bool) (point int) {
 	return point
 }
 
-// differing returns the number of different elements of a and b.
 func differing(a, b []bool) (n int) {
 	for i, v := range a {
 		if v != b[i] {

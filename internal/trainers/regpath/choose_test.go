@@ -37,8 +37,7 @@ func TestLogLikelihoodAgainstDistmv(t *testing.T) {
 	require.True(t, math.IsInf(LogLikelihood(table, []int{0}, testMean, mat.NewSymDense(4, nil)), -1))
 }
 
-// likeliest returns the maximum log likelihood of a network of d columns with the edges of a packed
-// P, by a quasi-Newton method on LogLikelihood with numerical derivatives.
+// A quasi-Newton method on LogLikelihood with numerical derivatives.
 func likeliest(t *testing.T, table *data.Table, packed []float64, threshold float64) float64 {
 	t.Helper()
 	d := table.D
@@ -72,7 +71,6 @@ func likeliest(t *testing.T, table *data.Table, packed []float64, threshold floa
 	return -r.F
 }
 
-// The criterion uses maximum likelihood of each network for every method.
 func TestEBICByItsFormula(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 150, 0.3)
@@ -102,8 +100,8 @@ func TestEBICByItsFormula(t *testing.T) {
 			judged++
 			edges := float64(p.Edges)
 			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
-			// A refit ends when an iteration gains less than refitGain. At rate ρ the remaining
-			// gain is ρ/(1−ρ) times that, and −2 log L doubles it: 5 suffices up to ρ = 0.71.
+			// At rate ρ the remaining gain is ρ/(1−ρ) times refitGain, and −2 log L doubles it: 5 suffices
+			// up to ρ = 0.71.
 			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
 			if best < 0 || scores[i] < scores[best] {
 				best = i
@@ -120,7 +118,7 @@ func TestEBICByItsFormula(t *testing.T) {
 	}
 }
 
-// By hand; between its bounds an edge costs log(2d²).
+// Between its bounds an edge costs log(2d²).
 func TestDefaultGamma(t *testing.T) {
 	for _, c := range []struct {
 		d       int
@@ -131,8 +129,6 @@ func TestDefaultGamma(t *testing.T) {
 	require.InDelta(t, math.Log(2*40*40), math.Log(300)+4*DefaultGamma(40, 300)*math.Log(40), 1e-12)
 }
 
-// The edges are the pairs with small q values, independent of the points; tests are made once and
-// saved in the state.
 func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
@@ -162,7 +158,6 @@ func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	require.True(t, again.edges[1] && again.edges[4] && !again.edges[5])
 }
 
-// looked searches scores and returns the best and the visited ones.
 func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 	t.Helper()
 	var all []int
@@ -180,7 +175,6 @@ func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 	return best, seen
 }
 
-// The search stops after a large rise of the score, or after four networks without improvement.
 func TestSearchEndsWhereScoresRise(t *testing.T) {
 	valley := func(n int, at, rise float64) (scores []float64) {
 		for i := range n {
@@ -215,8 +209,6 @@ func TestSearchEndsWhereScoresRise(t *testing.T) {
 	require.Equal(t, 6, best)
 }
 
-// Points without a score are skipped; if no point has a score, the sparsest is chosen with a
-// warning.
 func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 	nan := math.NaN()
 	points := make([]Point, 4)
@@ -235,8 +227,6 @@ func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A path that stops with the choice of λ has the same choice, points, scores and result as the
-// whole path, and no warnings about smaller λ.
 func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 	_, table := testtables.Star(t, 12, 300, 0.2)
 	standard, _ := data.Standardise(table)

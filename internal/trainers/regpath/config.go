@@ -1,9 +1,5 @@
 // Package regpath estimates Gaussian networks: the path of λ, the choice of λ, and the fit at the
 // chosen λ.
-//
-// Files from the bottom up: selection, penalty, config (settings); point, lambda, covariates,
-// problem (the network being fitted); fixed, spectral, turns, matrix (schedules), pilot; path (the
-// walk); refit, domain, resample, stability, choose (the choice); estimate (all of it), verdict.
 package regpath
 
 import (
@@ -24,10 +20,9 @@ import (
 // column: the loss is divided by d.
 //
 // Schedule "fixed" is the paper's: proximal gradient steps, InitialIter at the first and
-// IterPerLambda at every λ. "accelerated" is the default for gradients without noise: spectral
-// steps until P converges. "em" is the default for losses with an expectation step: EM iterations.
-// "moments" is for losses of one matrix. InitialIter and IterPerLambda are for "fixed", MaxIter and
-// StopTol for the others; other combinations are errors.
+// IterPerLambda at every λ. "accelerated" is for gradients without noise: spectral steps until P
+// converges; "em" for losses with an expectation step; "moments" for losses of one matrix.
+// InitialIter and IterPerLambda are for "fixed", MaxIter and StopTol for the others.
 type Config struct {
 	Schedule      string  `json:"schedule"`   // "accelerated", "em", "fixed" or "moments"
 	Iterations    int     `json:"iterations"` // sets IterPerLambda or MaxIter, and RefineIter if larger
@@ -53,7 +48,6 @@ type Config struct {
 	Refit     *bool     `json:"refit"`     // fit the chosen network without a penalty; nil: if EBIC chose by such refits
 }
 
-// Schedules, see Config.
 const (
 	Accelerated = "accelerated"
 	EM          = "em"
@@ -61,11 +55,9 @@ const (
 	Moments     = "moments"
 )
 
-// ErrLambdas is returned for an empty range of λ.
 var ErrLambdas = errors.New("both λ must be positive and the largest at least the smallest")
 
-// resolve fills in zero values for a problem and checks the rest. The default batch of the
-// accelerated schedule is larger.
+// The default batch of the accelerated schedule is larger.
 func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
 	_, method, err := steps.Resolve(p)
 	if err != nil {
@@ -108,8 +100,7 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	return c, steps, c.checkNumbers()
 }
 
-// Check returns an error for settings that are invalid for every table with this estimator. Zero
-// values are valid.
+// Check returns an error for settings that are invalid for every table with this estimator.
 func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
@@ -120,8 +111,7 @@ func (c Config) Check(e estimator.Estimator) error {
 	return c.checkNumbers()
 }
 
-// checkChoice checks the penalty, and cross-validation of estimators without a loss, whose held-out
-// rows would be completed by the fitted model.
+// Held-out rows of estimators without a loss would be completed by the fitted model.
 func (c Config) checkChoice(method estimator.Estimator) error {
 	if c.Select.Kind == byCV && !method.Minimises() && !method.Loss.Needs().Moments {
 		return setting.Errorf("select", byCV, "method %s solves an equation and has no held-out loss; use ebic or stars", method.Name)
@@ -137,8 +127,7 @@ func (c Config) checkNumbers() error {
 		setting.Field{Name: "tolerance", Value: c.Tolerance})
 }
 
-// resolveRefit sets whether the chosen network is refitted without the penalty; law reports a
-// missingness mechanism.
+// law reports a missingness mechanism.
 func (c *Config) resolveRefit(law bool) error {
 	kind, refit := c.Select.Kind, false
 	switch own := c.Select.by().ownEdges; {
@@ -157,7 +146,6 @@ func (c *Config) resolveRefit(law bool) error {
 	return nil
 }
 
-// resolveSchedule fills in the settings of a schedule and checks that others are not set.
 func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if c.Schedule == "" {
 		switch {
@@ -208,7 +196,6 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 }
 
-// suits returns an error if a schedule does not support a method.
 func (c Config) suits(method estimator.Estimator) error {
 	switch {
 	case c.Schedule == Moments && !method.OfMatrix():
@@ -225,8 +212,6 @@ func (c Config) suits(method estimator.Estimator) error {
 	return nil
 }
 
-// checkCovariates returns an error for unknown columns and for settings that do not support
-// covariates.
 func (c Config) checkCovariates(p engine.Problem) error {
 	if len(c.Covariates) == 0 {
 		return nil
@@ -262,7 +247,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	return nil
 }
 
-// grid returns the λ of the path in descending order.
+// grid is in descending order.
 func (c Config) grid() []float64 {
 	if c.Lambdas == 1 {
 		return []float64{c.LambdaMax}

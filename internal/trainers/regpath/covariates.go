@@ -13,10 +13,9 @@ import (
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
-// covariates are columns in the normal distribution that are no nodes; partial correlations
-// condition on them. Their pairs are not penalised and are not counted as edges
-// (docs/theory/path.md#covariates). Neither are pairs of columns within a block
-// (data.Table.Blocks), which is one node.
+// covariates are columns that are no nodes; partial correlations condition on them. Their pairs are
+// free, that is, neither penalised nor edges (docs/theory/path.md#covariates), as are pairs within
+// a block, which is one node.
 type covariates struct {
 	names  []string     // of nodes
 	nodes  []int        // first column of each node
@@ -26,7 +25,6 @@ type covariates struct {
 	of     []int        // node of each column, -1 for a covariate; nil if free is
 }
 
-// newCovariates finds columns or blocks by name.
 func newCovariates(t *data.Table, of []string) (c covariates) {
 	blocks, wide := t.Blocks, false
 	if blocks == nil {
@@ -66,7 +64,6 @@ func newCovariates(t *data.Table, of []string) (c covariates) {
 	return c
 }
 
-// pairAt returns the index of a pair of nodes, by first columns, among all pairs of columns.
 func (c covariates) pairAt(i int) int {
 	if c.free == nil {
 		return i
@@ -74,7 +71,7 @@ func (c covariates) pairAt(i int) int {
 	return c.pairs[i]
 }
 
-// set sets the edges of free pairs in place and returns edges.
+// set sets the edges of free pairs in place.
 func (c covariates) set(edges []bool, d int, to bool) []bool {
 	if c.free == nil {
 		return edges
@@ -104,8 +101,7 @@ func (c covariates) columns(edges []bool) []bool {
 	return out
 }
 
-// ofNodes selects the values of pairs of nodes, by first columns, from values of all pairs of
-// columns.
+// ofNodes returns pairs of nodes, by first columns.
 func ofNodes[T any](c covariates, values []T) []T {
 	if c.free == nil || values == nil {
 		return values
@@ -117,8 +113,8 @@ func ofNodes[T any](c covariates, values []T) []T {
 	return out
 }
 
-// precision returns the packed matrix of the nodes from a packed matrix of d columns. A pair with a
-// block has −strength √(Q_aa Q_bb) (sparse.Matrix.Strengths), with Q_aa = 1 for blocks.
+// precision returns the packed matrix of the nodes. A pair with a block has −strength √(Q_aa Q_bb)
+// (sparse.Matrix.Strengths), with Q_aa = 1 for blocks.
 func (c covariates) precision(packed []float64, d int) []float64 {
 	if c.free == nil {
 		return packed
@@ -149,8 +145,8 @@ func (c covariates) precision(packed []float64, d int) []float64 {
 	return out
 }
 
-// largest returns the largest ‖G_AB‖/√(|A||B|) over pairs of nodes A, B for a gradient G: the λ at
-// which the network of the group lasso is empty (sparse.Lasso.Blocks).
+// largest returns the largest ‖G_AB‖/√(|A||B|) over pairs of nodes A, B: the λ of the empty network
+// of the group lasso (sparse.Lasso.Blocks).
 func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	for a, first := range c.blocks {
 		for _, second := range c.blocks[a+1:] {
@@ -166,7 +162,7 @@ func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	return top
 }
 
-// weights returns the packed penalty weights, 0 for free pairs; nil if there are none.
+// weights are 0 for free pairs; nil if there are none.
 func (c covariates) weights() (weights []float64) {
 	for _, free := range c.free {
 		w := 1.0
@@ -180,9 +176,8 @@ func (c covariates) weights() (weights []float64) {
 
 const nullTolerance = 1e-10 // of a derivative at the minimum without edges
 
-// nullGradient returns the derivatives of ½ tr(PSP) − tr P by pairs of columns at the minimum
-// without edges between nodes; 0 for free pairs. ok is false if P diverges or is not positive
-// definite.
+// nullGradient returns the derivatives of ½ tr(PSP) − tr P at the minimum without edges; 0 for free
+// pairs. ok is false if P diverges or is not positive definite.
 func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
 	d, ctx := s.SymmetricDim(), context.Background() // few pairs: fast
 	p := sparse.Identity(d)

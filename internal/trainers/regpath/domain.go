@@ -12,7 +12,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Judged is the result of the criterion on a domain.
 type Judged struct {
 	Done   bool
 	Scores []float64 // by point; NaN if skipped
@@ -28,7 +27,6 @@ const (
 	solveTurns = 200 // maximum iterations of a refit on a domain
 )
 
-// completing returns the setting that completes rows for networks on a domain.
 func completing(p *problem) mcem.Setting {
 	return mcem.Setting{Table: p.Table, Rows: p.rows, Domain: p.Domain, Weight: p.Weight,
 		Seed: p.Engine.Config.Seed, Workers: p.Engine.Config.Workers}
@@ -41,9 +39,8 @@ func completing(p *problem) mcem.Setting {
 //	n ψ + e (log n + 4 γ log d)          n of the first term the rows
 //
 // where e, instead of the number of edges, is the expected decrease of nψ by the edges if none is
-// true (mcem.Judge), because ψ is a composite likelihood (Gao & Song 2010). The last network of a
-// reference is the first of the next, which links their scores. edge is log n + 4 γ log d. Networks
-// without a positive definite minimum and skipped ones have NaN.
+// true (mcem.Judge), because ψ is a composite likelihood (Gao & Song 2010). NaN for networks
+// without a positive definite minimum and skipped ones.
 func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 	state := &w.State.Judged
 	if state.Done {
@@ -78,7 +75,6 @@ func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 	return slices.Clone(state.Scores), w.save()
 }
 
-// judgement is the search along the networks.
 type judgement struct {
 	*problem
 	edge   float64
@@ -89,8 +85,8 @@ type judgement struct {
 	idle   int     // stretches since the least score
 }
 
-// stretch scores some networks by one reference, the refit of their common edges. ok is false if
-// there is no reference, iterations do not come near it (judgeAstray), or a loss has no minimum.
+// stretch scores networks by one reference, the refit of their common edges; ok is false without
+// one.
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
 	support := func(point int) *mcem.Support {
 		return mcem.NewSupport(j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
@@ -140,13 +136,11 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	return true, nil
 }
 
-// solvable reports whether a refit solves the complete-data equation on a domain by Monte Carlo EM,
-// the limit of the estimator's stochastic steps.
+// solvable reports whether a refit solves the complete-data equation on a domain by Monte Carlo EM.
 func solvable(p engine.Problem, by estimator.Estimator) bool {
 	return p.Domain.Bounded() && p.Missingness == nil && by.Source.Normal && by.Loss.Needs().Equation
 }
 
-// solveChosen makes the Monte Carlo EM refit of edges the result, as refitChosen.
 func solveChosen(ctx context.Context, p *problem, edges []bool) error {
 	f, d := &p.State.Refine, p.Table.D
 	at, bounds, number := p.State.Points[f.Index], p.posdef, count(edges)

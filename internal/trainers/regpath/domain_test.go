@@ -19,7 +19,6 @@ import (
 	"missingscore/losses"
 )
 
-// bounded is a standardised star of five columns, two with lower bounds and one with both.
 func bounded(t *testing.T, n int, missing float64) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, _ := testtables.Star(t, 5, 10, 0)
@@ -37,7 +36,7 @@ func bounded(t *testing.T, n int, missing float64) (*data.Table, *domain.Domain)
 	return standard, s.Standardised(scale.Mean, scale.Deviation)
 }
 
-// gradients returns the engine's loss and gradients of ψ at θ = (η, P): mean over rows, and by row.
+// Loss and gradients of ψ at θ = (η, P): mean over rows, and by row.
 func gradients(t *testing.T, table *data.Table, s *domain.Domain, theta []float64) (loss float64, mean []float64, rows [][]float64) {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.Natural)
@@ -56,8 +55,8 @@ func gradients(t *testing.T, table *data.Table, s *domain.Domain, theta []float6
 	return loss, mean, rows
 }
 
-// price returns the minimum of n ψ over θ with the other elements 0, and tr(Γ⁻¹V) there, by
-// differences of the engine's gradients, which are linear in θ.
+// The minimum of n ψ over the free θ and tr(Γ⁻¹V), by differences of gradients, which are linear in
+// θ.
 func price(t *testing.T, table *data.Table, s *domain.Domain, free []int, size int) (loss, trace float64) {
 	t.Helper()
 	theta := make([]float64, size)
@@ -119,7 +118,6 @@ func isDiagonal(packed, d int) bool {
 	return false
 }
 
-// The criterion on a domain with complete rows, computed from the engine's gradients.
 func TestEBICOnADomainByItsFormula(t *testing.T) {
 	const d, n, gamma = 5, 120, 0.4
 	table, s := bounded(t, n, 0)
@@ -151,8 +149,6 @@ func TestEBICOnADomainByItsFormula(t *testing.T) {
 	require.True(t, r.State.Refine.Converged, r.Verdict())
 }
 
-// With missing cells the refit is a root of the complete-data equation, for any number of workers
-// and after resuming.
 func TestRefitOnADomain(t *testing.T) {
 	table, s := bounded(t, 150, 0.3)
 	run := func(workers int, state *State) (*Run, []float64) {
@@ -179,7 +175,7 @@ func TestRefitOnADomain(t *testing.T) {
 	require.Equal(t, packed, resumed.packed())
 	equal(t, scores, again)
 
-	// The mean gradient with new draws is 0 within noise; at the path's point it is not.
+	// The mean gradient with new draws is 0 within noise.
 	at := func(packed, linear []float64) float64 {
 		m := model.NewGaussian(table.D, model.Natural)
 		copy(m.Packed.Value, packed)
@@ -201,7 +197,6 @@ func TestRefitOnADomain(t *testing.T) {
 	require.Less(t, at(packed, one.model.Location.Value), 0.5*at(point.Packed, point.Linear))
 }
 
-// equal compares scores with NaN.
 func equal(t *testing.T, want, got []float64) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -210,8 +205,6 @@ func equal(t *testing.T, want, got []float64) {
 	}
 }
 
-// On a domain a pilot that ignores the bounds orders the pairs, and the chosen network is judged
-// and refitted with the bounds.
 func TestRidgePathOnADomain(t *testing.T) {
 	_, table := testtables.Star(t, 6, 400, 0.3)
 	table, _ = data.Standardise(table)

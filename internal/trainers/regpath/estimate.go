@@ -14,11 +14,10 @@ import (
 	"missingscore/internal/trainers/gaussian/em"
 )
 
-// Run estimates a Gaussian network along a path.
 type Run struct {
 	*walk
 
-	// Test tests all pairs, starting from the model's network; for a selection by tests.
+	// Test tests all pairs, starting from the model's network.
 	Test func(ctx context.Context) (Tests, error)
 
 	choice choice
@@ -33,8 +32,7 @@ func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error
 	return &Run{walk: w}, nil
 }
 
-// Again makes an estimate faster, before it begins, for resamples of a table: EM iterations use
-// moments, as with many columns, and repeated rows are computed once if gradients have no noise.
+// Again makes estimates on resamples faster: EM uses moments, and repeated rows are computed once.
 func (r *Run) Again() {
 	r.again = true
 	if r.Config.Schedule != Fixed {
@@ -42,8 +40,8 @@ func (r *Run) Again() {
 	}
 }
 
-// StepsAt returns a function that makes a step of the fixed schedule at λ number k, for measuring;
-// r cannot be used to estimate afterwards. Steps do not allocate memory if matrix products do not.
+// StepsAt returns a step of the fixed schedule at λ number k, for measuring; r cannot be used
+// afterwards.
 func (r *Run) StepsAt(k int) func(ctx context.Context) error {
 	r.Condense(r.rows)
 	f := fixed{r.problem}
@@ -53,9 +51,8 @@ func (r *Run) StepsAt(k int) func(ctx context.Context) error {
 	}
 }
 
-// Estimate completes the path, the choice of λ and the iterations at it. save is called at points
-// where the state can be saved. If ctx is cancelled it returns ctx's error, and the state can be
-// resumed.
+// Estimate completes the path, the choice of λ and the iterations at it. If ctx is cancelled it
+// returns ctx's error, and the state can be resumed.
 func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
 	r.save = save
 	if r.Config.Penalty.Kind == auto && r.State.Auto.Kind == "" {
@@ -85,7 +82,6 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	return r.choice.scores, nil
 }
 
-// test calls Test at the network of a choice.
 func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 	if r.Test == nil {
 		return Tests{}, setting.Errorf("select", byFDR, "there are no tests of pairs; use ebic")
@@ -94,8 +90,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 	return r.Test(ctx)
 }
 
-// refine completes the stage after the path. If its iterations diverge, the model is the chosen
-// point.
+// If its iterations diverge, the model is the chosen point.
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
@@ -141,7 +136,6 @@ func (r *Run) refine(ctx context.Context) error {
 	return err
 }
 
-// chosenPairs returns the chosen edges and the pairs with a covariate.
 func (r *Run) chosenPairs() []bool {
 	if r.choice.edges == nil {
 		return r.adjacency(r.State.Points[r.choice.point], true).Edge
@@ -149,9 +143,9 @@ func (r *Run) chosenPairs() []bool {
 	return r.covariates.set(slices.Clone(r.choice.edges), r.Table.D, true)
 }
 
-// Unpenalised returns the network of the result without a penalty: the result if it is a refit,
-// else maximum likelihood with its edges. free is false, and m the result, if there is no maximum.
-// It needs columns on all of R^d without a missingness mechanism.
+// Unpenalised returns the result if it is a refit, else maximum likelihood with its edges. free is
+// false, and m the result, without a maximum. It needs columns on R^d without a missingness
+// mechanism.
 func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
 	if f := r.State.Refine; f.Refit && f.Failure == "" {
 		return r.model, true, nil
@@ -170,8 +164,8 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	return m, true, err
 }
 
-// Auto is the state of the penalty "auto", which takes the l1 or the adaptive path by the least
-// EBIC of networks refitted by maximum likelihood (docs/theory/penalties.md#auto).
+// Auto takes the l1 or the adaptive path by the least EBIC of refits
+// (docs/theory/penalties.md#auto).
 type Auto struct {
 	Kind   string        // chosen penalty; "" before the choice
 	Kinds  []string      // tried penalties
@@ -180,10 +174,9 @@ type Auto struct {
 	Engine *engine.State // of the last path; nil before it starts
 }
 
-// tie is the EBIC difference below which refits do not distinguish networks.
+// tie is the EBIC difference that refits do not distinguish.
 const tie = 0.1
 
-// compare estimates the path of each penalty and chooses one.
 func compare(ctx context.Context, w *walk) error {
 	s := &w.State.Auto
 	for i, kind := range []string{l1, adaptive} {
@@ -218,7 +211,6 @@ func compare(ctx context.Context, w *walk) error {
 	return w.save()
 }
 
-// scorePath completes a penalty's path and returns the least EBIC of its networks.
 func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float64, err error) {
 	c := w.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
@@ -261,34 +253,31 @@ func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float
 	return chosen.scores[chosen.point], nil
 }
 
-// Model returns the model of the columns as the path saw them.
+// Model is of the columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
 
-// Nodes returns the column of each node; for a block the first column.
+// Nodes returns the first column of each node.
 func (r *Run) Nodes() []int { return r.covariates.nodes }
 
-// NodeNames returns the names of the nodes.
 func (r *Run) NodeNames() []string { return r.covariates.names }
 
-// Blocks returns the columns of each node; nil: one each.
+// Blocks returns the columns of each node; nil: one column each.
 func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
 
-// Network returns the edges among the nodes of a packed P.
 func (r *Run) Network(packed []float64) network.Adjacency {
 	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
 }
 
-// NodePrecision returns the packed matrix of the nodes, with strengths, without sign, for pairs
-// with a block.
+// NodePrecision returns the packed matrix of the nodes; pairs with a block have strengths, without
+// sign.
 func (r *Run) NodePrecision(packed []float64) []float64 {
 	return r.covariates.precision(packed, r.Table.D)
 }
 
-// OfNodes selects the values of pairs of nodes from values of all pairs of columns, (0,1), (0,2),
-// …; for blocks by first columns.
+// OfNodes selects pairs of nodes from values of all pairs of columns, (0,1), (0,2), …; for blocks
+// by first columns.
 func OfNodes[T any](r *Run, values []T) []T { return ofNodes(r.covariates, values) }
 
-// Point returns a point of the path with the nodes only.
 func (r *Run) Point(p Point) Point {
 	if r.covariates.free == nil {
 		return p
@@ -299,7 +288,7 @@ func (r *Run) Point(p Point) Point {
 	return p
 }
 
-// Moments returns the second moments of a method of one matrix; nil for other methods.
+// Moments returns nil for methods that use rows.
 func (r *Run) Moments() *pairmoments.Moments {
 	if r.matrix == nil {
 		return nil
@@ -307,10 +296,10 @@ func (r *Run) Moments() *pairmoments.Moments {
 	return r.matrix.of
 }
 
-// CutByChoice reports whether the path stopped because the choice needed no smaller λ.
+// CutByChoice reports whether the choice needed no smaller λ.
 func (r *Run) CutByChoice() bool { return !r.ended() }
 
-// Thresholds returns the thresholds of ordinal columns from the moments; nil if there are none.
+// Thresholds of ordinal columns; nil if there are none.
 func (r *Run) Thresholds() [][]float64 {
 	if r.matrix != nil && r.matrix.of != nil {
 		return r.matrix.of.Cuts

@@ -22,7 +22,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// If a step after the path is not finite, the result is the path's point, also after resuming.
 func TestADivergingRefinementKeepsThePath(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0)
 	half := domain.All(5)
@@ -65,7 +64,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 
 func TestMovementTakesTheNoiseOut(t *testing.T) {
 	require.True(t, math.IsInf(movement(nil, []float64{1}, []float64{0}), 1))
-	// zeros on both sides are ignored: √((0.3² + 0.4²)/2)
+	// √((0.3² + 0.4²)/2); zeros on both sides are ignored
 	require.InDelta(t, math.Sqrt(0.125), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, make([]float64, 3)), 1e-12)
 	require.InDelta(t, math.Sqrt(0.125-0.1), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, []float64{0, 0.05, 0.05}), 1e-12)
 	require.Zero(t, movement([]float64{1}, []float64{1.1}, []float64{1}))
@@ -76,8 +75,7 @@ func TestMovementTakesTheNoiseOut(t *testing.T) {
 	require.InDelta(t, 2.5/5, variance[0], 1e-12) // sample variance over the number of parts
 }
 
-// For complete rows and all edges a refit is the inverse of the covariances S, divisor n, and its
-// loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
+// With all edges the loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
 func TestLossOfARefit(t *testing.T) {
 	const d, n = 4, 200
 	_, table := testtables.Star(t, d, n, 0)
@@ -94,8 +92,6 @@ func TestLossOfARefit(t *testing.T) {
 	require.InDelta(t, -mat.Trace(&inverse)/d, r.State.Refine.Loss, 1e-4)
 }
 
-// On resamples Again walks the same λ, chooses the same one and finds the same network as a path from
-// scratch, with the same sizes within tolerance.
 func TestAgainComesToTheSame(t *testing.T) {
 	_, table := testtables.Star(t, 8, 400, 0.3)
 	for _, method := range []string{"em-exact", "exact"} {
@@ -135,7 +131,6 @@ func TestAgainComesToTheSame(t *testing.T) {
 	}
 }
 
-// panicking is a source that panics on batches up to a size.
 type panicking struct {
 	source.Source
 	upTo int
@@ -148,7 +143,6 @@ func (p panicking) Complete(b *data.Batch, x, logProposal []float64, rng *source
 	return p.Source.Complete(b, x, logProposal, rng)
 }
 
-// withSource registers an estimator under another name with another source.
 func withSource(t *testing.T, of, name string, from func(source.Setting) (source.Source, error)) {
 	t.Helper()
 	e, err := estimator.ByName(of)
@@ -159,7 +153,6 @@ func withSource(t *testing.T, of, name string, from func(source.Setting) (source
 	estimator.All = append(slices.Clone(registered), e)
 }
 
-// A panic in a goroutine becomes an error.
 func TestPanicsAreErrors(t *testing.T) {
 	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -184,7 +177,6 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
-// A step along the path does not allocate in steady state if matrix products do not.
 func TestStepsDoNotAllocate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tests of races are the short ones, and the detector of races allocates")
@@ -219,8 +211,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// If score matching without a penalty has no positive definite minimum on the chosen edges, the
-// result is maximum likelihood: its covariances equal the table's on the edges and the diagonal.
+// Maximum likelihood: covariances equal the table's on the edges and the diagonal.
 func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 	const d, n = 16, 20
 	_, table := testtables.Star(t, d, n, 0)

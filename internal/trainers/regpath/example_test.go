@@ -9,7 +9,6 @@ import (
 	"missingscore/internal/trainers/regpath"
 )
 
-// Selections as on the command line.
 func ExampleParseSelection() {
 	for _, text := range []string{"ebic", "cv=10", "density=0.2", "aic"} {
 		s, err := regpath.ParseSelection(text)
@@ -29,7 +28,6 @@ func ExampleParseSelection() {
 	// select aic: it is ebic, cv[=FOLDS] (held-out loss), stars[=BETA] (stability under subsampling), stability[=FALSE][@SHARE] (stability selection, FALSE expected errors), fdr[=RATE] (false discovery rate), density=F (share of edges) or none (the smallest)
 }
 
-// The λ of an empty network of standardised columns.
 func ExampleLambdaMax() {
 	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {

@@ -35,12 +35,11 @@ func (f fixed) point(lambda float64) Point {
 	return p
 }
 
-// means returns the mean loss and effective size of a block's iterations.
 func (b Block) means() (loss, size float64) {
 	return b.Loss / float64(b.Count), b.Size / float64(b.Count)
 }
 
-// advance makes one proximal step at λ. If ctx is done it returns ctx's error between two steps.
+// If ctx is done it returns ctx's error between two steps.
 func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
 	d := f.Table.D
 	s, err := f.Step(ctx, f.State.Iteration, f.Whole, f.rows, 1/float64(len(f.rows)*d))
@@ -74,7 +73,6 @@ func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error)
 	return s, nil
 }
 
-// settle iterates until the block means of P converge.
 func (f fixed) settle(ctx context.Context, lambda float64) error {
 	for s := &f.State.Refine; !s.Done; {
 		step, err := f.advance(ctx, lambda)
@@ -107,8 +105,8 @@ func (f fixed) settle(ctx context.Context, lambda float64) error {
 	return nil
 }
 
-// blockMean returns the mean of a block's iterates and its variance, estimated from the means of
-// the parts, which are nearly independent. It overwrites parts with means.
+// blockMean returns the mean of a block's iterates and its variance from the means of the parts,
+// which overwrite them.
 func blockMean(parts [][]float64) (mean, variance []float64) {
 	mean, variance = make([]float64, len(parts[0])), make([]float64, len(parts[0]))
 	for _, p := range parts {
@@ -123,8 +121,8 @@ func blockMean(parts [][]float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-// movement returns the root mean square change of the non-zero entries of P between block means,
-// minus the variance due to draws. It is +Inf before the second block.
+// movement returns the root mean square change of non-zero P between block means, minus the
+// variance due to draws; +Inf before the second block.
 func movement(before, mean, variance []float64) float64 {
 	if before == nil {
 		return math.Inf(1)

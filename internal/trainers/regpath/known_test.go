@@ -16,8 +16,7 @@ import (
 	"missingscore/losses"
 )
 
-// If cells determine everything and each pair has all rows, log L of unit variances is that of S
-// plus n/2 Σ log S_jj, for every network.
+// If cells determine everything, log L is that of S plus n/2 Σ log S_jj.
 func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	const d = 6
 	_, table := testtables.Star(t, d, 300, 0)
@@ -44,9 +43,7 @@ func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	require.Equal(t, 15, edges)
 }
 
-// Twice the log-likelihood ratio of an independent pair has mean 1, as χ²: two binary columns,
-// split at 0 and −0.5, with 40 % of the cells of the second missing, over 200 tables. Correlations
-// are polychoric without a prior, and E is that of the first table.
+// Mean 1, as χ²: two binary columns, 40 % of the second missing, over 200 tables.
 func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 	const tables, n = 200, 300
 	var ratios, known []float64

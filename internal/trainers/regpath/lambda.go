@@ -22,7 +22,6 @@ func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	return cross, count, v
 }
 
-// pairMoments returns the mean products over rows with both columns; 0 if there are none.
 func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	d := cross.SymmetricDim()
 	s := mat.NewSymDense(d, nil)
@@ -36,8 +35,7 @@ func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	return s
 }
 
-// stableRate returns a step below the stability limit 2/L of gradient descent. For complete rows L
-// ≤ 4 λ_max(S) by packed P, S the second moments from pairs.
+// stableRate returns a step below 2/L; for complete rows L ≤ 4 λ_max(S) by packed P.
 func stableRate(p engine.Problem) float64 {
 	cross, count, _ := secondMoments(p)
 	s := pairMoments(cross, count)
@@ -48,7 +46,6 @@ func stableRate(p engine.Problem) float64 {
 	return 1 / (4 * e.Values(nil)[p.Table.D-1])
 }
 
-// meanPairCount returns the mean number of rows with both columns of a pair.
 func meanPairCount(p engine.Problem) float64 {
 	_, count, _ := secondMoments(p)
 	sum, d := 0.0, p.Table.D
@@ -68,8 +65,7 @@ func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
 }
 
-// lambdaMax is LambdaMax for positive packed weights, which divide the gradients. Pairs of
-// covariates are in the model without edges.
+// lambdaMax is LambdaMax for positive packed weights, which divide the gradients.
 func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	spare, size, t := 1.05, nullGradient(p, of), p.Table
 	switch {
@@ -91,8 +87,8 @@ func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	return spare * top / float64(t.RowCount()*t.D)
 }
 
-// nullGradient returns the absolute gradients by off-diagonal P_jk at the best model without edges,
-// times the number of cells.
+// nullGradient returns the absolute gradients by P_jk at the best model without edges, times the
+// number of cells.
 func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64) {
 	if p.Domain.Bounded() {
 		return boundedNullGradient(p.Table, p.Domain, p.Weight)
@@ -153,9 +149,9 @@ func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size
 // crowd is the number of common rows per neighbour of a column at the smallest λ.
 const crowd = 4
 
-// crowdedRatio returns the ratio of the largest λ, top, to the smallest for equal penalties: 200
-// for few columns. Above DenseColumns the path ends earlier: when the gradients of as many pairs
-// exceed λ as give each column n̄/crowd neighbours, n̄ the mean number of common rows.
+// crowdedRatio returns the largest λ over the smallest: 200 for few columns. Above DenseColumns the
+// path ends when the gradients of as many pairs exceed λ as give each column n̄/crowd neighbours,
+// n̄ the mean number of common rows.
 func crowdedRatio(d int, pairs float64, gradient func(j, k int) float64, top float64) float64 {
 	widest := Penalty{Kind: l1}.ratio()
 	if d <= DenseColumns {

@@ -19,8 +19,7 @@ import (
 	"missingscore/losses"
 )
 
-// At P_jj = 1/v_j the largest gradient of a pair is LambdaMax without its 5 % margin; the gradient
-// is the closed form divided by d.
+// At P_jj = 1/v_j the largest gradient is LambdaMax without its 5 % margin.
 func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
@@ -36,10 +35,8 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	require.InDelta(t, 1.05*top, LambdaMax(standard, nil, domain.Weight{}), 1e-12)
 }
 
-// LambdaMax, without its 5 % margin, is the largest gradient by a pair at the best model without
-// edges, found here from gradients, which are affine in η_j and P_jj there. For complete rows it is
-// exact: the path has no edge above it and one below. LambdaMax ignores missing cells of the other
-// column, an effect below the noise of draws.
+// LambdaMax is the largest gradient at the best model without edges, found from gradients, which
+// are affine in η_j and P_jj. For complete rows it is exact.
 func TestLambdaMaxOnABox(t *testing.T) {
 	const d = 6
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
@@ -110,8 +107,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 	}
 }
 
-// The rate is 1/(4 λ_max(S)), with S by hand and 0 for two columns without common rows; λ is the
-// largest root of det(S − λI).
+// 1/(4 λ_max(S)), with S by hand; λ is the largest root of det(S − λI).
 func TestStableRate(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b", "c"}, N: 4, D: 3,
 		Values:   []float64{1, 2, 0, -1, 0, 0, 0, 1, 3, 0, -2, 1},
@@ -126,9 +122,8 @@ func TestStableRate(t *testing.T) {
 	require.InDelta(t, 0, (1-l)*((2.25-l)*(5-l)-0.25)-(5-l), 1e-12)
 }
 
-// b is a covariate of the columns a to d. The pairs of nodes are ac, ad and cd: second, third and
-// last in the order ab, ac, ad, bc, bd, cd. ab, bc and bd have no penalty: elements 1, 5 and 6 of
-// packed P.
+// b is a covariate: nodes' pairs are ac, ad, cd; elements 1, 5 and 6 of packed P (ab, bc, bd) have
+// no penalty.
 func TestPairsOfCovariates(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	c := newCovariates(&data.Table{Names: names, D: len(names)}, []string{"b"})

@@ -20,9 +20,8 @@ import (
 	"missingscore/losses"
 )
 
-// matrix is the schedule of losses that depend on the table through one matrix of second moments
-// (losses.OfMatrix). It computes the matrix once and finds the minimum at each λ by coordinate
-// descent over the active pairs (sparse.Lasso).
+// matrix is the schedule of losses.OfMatrix: coordinate descent over the active pairs
+// (sparse.Lasso) on one matrix of second moments.
 type matrix struct {
 	*problem
 	loss      losses.OfMatrix
@@ -36,7 +35,6 @@ type matrix struct {
 	chosen    []bool    // pairs of the result, including zeros; nil: those of the chosen point
 }
 
-// take computes the moments once.
 func (m *matrix) take(ctx context.Context) (err error) {
 	if m.of != nil {
 		return nil
@@ -52,7 +50,8 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// scale converts the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
+// scale converts from the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per
+// column.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
 // span returns the largest λ, 5 % above the λ of the empty network, and its ratio to the smallest.
@@ -71,7 +70,6 @@ func (m *matrix) span() (top, ratio float64) {
 	return top, crowdedRatio(m.Table.D, m.of.Pairs, size, top*m.scale())
 }
 
-// nullGradient returns the absolute gradients by pairs at the minimum without edges.
 func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	if m.covariates.free != nil {
 		s := mat.NewSymDense(m.Table.D, nil)
@@ -88,7 +86,6 @@ func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	return func(j, k int) float64 { return math.Abs(m.of.Element(j, k)) * (p[j] + p[k]) }
 }
 
-// start returns the minimum without pairs.
 func (m *matrix) start() *sparse.Matrix {
 	p := sparse.Identity(m.Table.D)
 	for j := range p.Diagonal {
@@ -97,7 +94,6 @@ func (m *matrix) start() *sparse.Matrix {
 	return p
 }
 
-// iterate finds the minimum at λ_k from that at the previous λ.
 func (m *matrix) iterate(ctx context.Context, k int) error {
 	p, before, screen := m.start(), sparse.Identity(m.Table.D), 1.0
 	if k > 0 {
@@ -119,7 +115,6 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 	return ctx.Err()
 }
 
-// edgesOf counts the edges of P among the nodes.
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
 	if m.covariates.blocks != nil {
 		packed := make([]float64, p.D*(p.D+1)/2)
@@ -151,7 +146,6 @@ func (m *matrix) point(lambda float64) Point {
 	return p
 }
 
-// release frees the moments of many columns before the model allocates its matrix.
 func (m *matrix) release() {
 	if m.Table.D > DenseColumns {
 		m.of.S, m.lasso = nil, sparse.Lasso{}
@@ -159,7 +153,6 @@ func (m *matrix) release() {
 	}
 }
 
-// placeMean moves the model to P and the mean of the moments, if they have one.
 func (m *matrix) placeMean(p *sparse.Matrix) {
 	if m.of.Mean != nil {
 		p.ToPacked(m.packed())
@@ -167,10 +160,8 @@ func (m *matrix) placeMean(p *sparse.Matrix) {
 	}
 }
 
-// lossAt returns the path's loss.
 func (m *matrix) lossAt(p *sparse.Matrix) float64 { return p.Loss(m.of.Element) / m.scale() }
 
-// settle computes the result at the chosen λ, or without a penalty on the chosen edges.
 func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	f := &m.State.Refine
 	if f.Done {
@@ -198,8 +189,8 @@ func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	return m.save()
 }
 
-// last returns the result's P: the minimum at λ from the chosen point or, without a penalty, the
-// minimum on the chosen edges for the least shrunk moments with a positive definite solution.
+// last returns the minimum at λ or, without a penalty, on the chosen edges for the least shrunk
+// moments with a positive definite solution.
 func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o sparse.Outcome, definite bool, err error) {
 	f := &m.State.Refine
 	if !f.Refit {
@@ -226,7 +217,6 @@ func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o 
 	return p, o, false, nil
 }
 
-// joined returns P of the chosen point with the pairs of the result, including zeros.
 func (m *matrix) joined() *sparse.Matrix {
 	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
 	edges, from := m.chosen, at.sparse(d)
@@ -248,7 +238,6 @@ func (m *matrix) joined() *sparse.Matrix {
 	return p
 }
 
-// heldOut returns the loss of the last P on moments of other rows.
 func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
 	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
 	if err != nil {
@@ -263,8 +252,7 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	return func() float64 { return m.at.Loss(element()) / m.scale() }, nil
 }
 
-// rewhitened returns S of other rows in the whitening of the path's rows: W V⁻¹ S V⁻ᵀ W', block by
-// block, with V the whitening of the other rows.
+// rewhitened returns W V⁻¹ S V⁻ᵀ W', block by block, V the whitening of the other rows.
 func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	change := mat.NewDense(of.D, of.D, nil)
 	for a, b := range blocks {
@@ -282,8 +270,7 @@ func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	return &out
 }
 
-// likelihoodColumns is the largest number of columns for which networks are scored by the
-// likelihood.
+// likelihoodColumns is the number of columns up to which networks are scored by the likelihood.
 const likelihoodColumns = 300
 
 // likelihoods computes the missing log-likelihoods of the networks of points in parallel from the
@@ -298,7 +285,7 @@ const likelihoodColumns = 300
 //	log L = −n Σ_j log σ_j² / 4
 //
 // using the moments with the least shrinkage for which σ_j² is at least 1/n of the column's moment
-// (pairmoments.Moments.Levels). It is NaN if there is no maximum.
+// (pairmoments.Moments.Levels).
 func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 	state, by := &m.State.Refitted, m.pseudoLikelihood
 	if m.Table.D <= likelihoodColumns {
@@ -369,7 +356,7 @@ func (m *matrix) root() *mat.Dense {
 //
 //	log L = −n/2 (log det Σ̃ + tr(Σ̃⁻¹R̃)),   Σ̃ = E^½ Σ̂ E^½ + I − E,   R̃ = E^½ R E^½ + I − E
 //
-// Σ̂ has the unit diagonal of R. It is NaN if Σ̃ is not positive definite.
+// Σ̂ has the unit diagonal of R. NaN if Σ̃ is not positive definite.
 func (m *matrix) knownLikelihood(precision *mat.Cholesky, raw []float64) float64 {
 	d := m.Table.D
 	var sigma mat.SymDense
@@ -415,7 +402,6 @@ func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
 	return -m.of.Pairs / 4 * sum
 }
 
-// residual returns σ_j² given other columns.
 func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
 	for _, alpha := range m.of.Levels() {
 		v, ok = sparse.Residual(func(j, k int) float64 { return m.of.At(alpha, j, k) }, j, others)
@@ -429,7 +415,6 @@ func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
 // fewRows is the number of common rows of a pair below which there is a warning.
 const fewRows = 10
 
-// warnings reports pairs with few common rows and uncertain moments.
 func (m *matrix) warnings() (out []string) {
 	if m.of.Unsettled {
 		other := ", or take Spec.Steps.Method pairwise"
@@ -444,7 +429,6 @@ func (m *matrix) warnings() (out []string) {
 	return out
 }
 
-// words describes the second moments.
 func (m *matrix) words() string {
 	what, more := "second moments of pairs of columns", "em-exact"
 	if m.of.Words != "" {

@@ -16,7 +16,6 @@ import (
 	"missingscore/losses"
 )
 
-// estimated completes a run on a standardised table.
 func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
 	t.Helper()
 	z, _ := data.Standardise(table)
@@ -27,7 +26,6 @@ func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
 	return r
 }
 
-// For complete rows the path equals that of full.
 func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 	_, table := testtables.Star(t, 12, 200, 0)
 	c := Config{Lambdas: 12, StopTol: 1e-10, Select: Selection{Kind: "none"}, PathOnly: true}
@@ -50,8 +48,7 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 	require.Zero(t, pairwise.State.Points[0].Edges)
 }
 
-// −2 log L is n (d − log det P̂) for the likelihood; with all pairs as edges, where the residual
-// variances are 1/P_jj, the pseudo-likelihood is half of n Σ log σ_j².
+// −2 log L is n (d − log det P̂); the pseudo-likelihood with all pairs is half of n Σ log σ_j².
 func TestLikelihoodsByMoments(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.2)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
@@ -76,7 +73,6 @@ func TestLikelihoodsByMoments(t *testing.T) {
 	require.InDelta(t, want, m.pseudoLikelihood(every), 1e-9)
 }
 
-// Held-out rows have their own moments without shrinkage.
 func TestPairwiseHeldOutLoss(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
 	z, _ := data.Standardise(table)
@@ -97,7 +93,6 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
 }
 
-// Selections that need only paths of rows work.
 func TestPairwiseSelections(t *testing.T) {
 	_, table := testtables.Star(t, 8, 200, 0.2)
 	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
@@ -108,8 +103,7 @@ func TestPairwiseSelections(t *testing.T) {
 	}
 }
 
-// The refit satisfies the conditions of a minimum for the moments without shrinkage: with V = PS,
-// V_jj = 1, and V_jk + V_kj = 0 on edges.
+// With V = PS of the moments without shrinkage, V_jj = 1, and V_jk + V_kj = 0 on edges.
 func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	_, table := testtables.Star(t, 10, 150, 0.4)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})

@@ -16,9 +16,8 @@ import (
 	"missingscore/losses"
 )
 
-// At each λ the conditions of a minimum hold for new gradients of the engine, per column: 0 for η
-// and the diagonal, −λ w sign P_jk on edges, within ±λ w elsewhere; for the complete-data equation
-// by EM iterations. The largest λ has no edge.
+// New gradients per column: 0 for η and the diagonal, −λ w sign P_jk on edges, within ±λ w
+// elsewhere.
 func TestPathsMeetTheConditions(t *testing.T) {
 	const d = 6
 	g, sparse := testtables.Star(t, d, 200, 0.35)
@@ -93,7 +92,6 @@ func TestPathsMeetTheConditions(t *testing.T) {
 	}
 }
 
-// Proximal gradient steps end at the same minimum, from the path or from P = I.
 func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.4)
 	table, _ = data.Standardise(table)

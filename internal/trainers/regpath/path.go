@@ -10,7 +10,6 @@ import (
 	"missingscore/losses"
 )
 
-// walk goes along the path of a problem in descending λ.
 type walk struct {
 	*problem
 	schedule schedule
@@ -20,10 +19,9 @@ type walk struct {
 	refitter *refitter        // nil: not created yet
 }
 
-// newWalk prepares a path on some rows of the table, nil for all, and sets p.Model and p.Objective.
-// On all of R^d the mean is fixed at 0, the observed mean of standardised columns, which is
-// unbiased under MCAR. On a domain with a boundary, with a missingness mechanism, and for
-// estimators valid under MAR, η = Pμ is fitted.
+// newWalk prepares a path on some rows, nil for all, and sets p.Model and p.Objective. The mean is
+// fixed at 0 on R^d; on a domain with a boundary, with a missingness mechanism, and for estimators
+// valid under MAR, η = Pμ is fitted.
 func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*walk, error) {
 	method, err := steps.Named()
 	if err != nil {
@@ -62,8 +60,8 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 	return w, nil
 }
 
-// prepare sets the penalty weights, λ and schedule for a penalty other than auto. It reuses results
-// in the state.
+// prepare sets weights, λ and schedule for a penalty other than auto, from the state if it has
+// them.
 func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	if w.matrix != nil {
 		if err := w.matrix.take(ctx); err != nil {
@@ -113,7 +111,6 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	return nil
 }
 
-// pathTo completes the first lambdas λ.
 func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 	for k := len(w.State.Points); k < lambdas && !w.ended(); k++ {
 		if err := w.schedule.iterate(ctx, k); err != nil {
@@ -135,7 +132,6 @@ func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 	return nil
 }
 
-// path completes the path, unless the choice extends it as needed.
 func (w *walk) path(ctx context.Context) error {
 	if w.asNeeded() {
 		return nil
@@ -143,14 +139,11 @@ func (w *walk) path(ctx context.Context) error {
 	return w.pathTo(ctx, len(w.lambdas))
 }
 
-// asNeeded reports whether the choice extends the path as needed.
 func (w *walk) asNeeded() bool {
 	by := w.Config.Select.by()
 	return !w.Config.Whole && by.searches && w.Missingness == nil && (w.again || !by.tests)
 }
 
-// networksTo returns the networks of the path, after extending it to number networks if it is made
-// as needed.
 func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err error) {
 	for networks = w.networks(); w.asNeeded() && (len(networks) < number || len(w.unfinished()) == len(w.State.Points)) && !w.ended(); networks = w.networks() {
 		if err := w.pathTo(ctx, len(w.State.Points)+1); err != nil {
@@ -163,14 +156,13 @@ func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err 
 // Number of unconverged λ in a row that end the path.
 const (
 	patience = 5
-	// judgedPatience is for a criterion on all rows that chooses finished points only: later λ
-	// would use all iterations without being chosen.
+	// Later λ would use all iterations without being chosen.
 	judgedPatience = 2
-	// turnsPatience is larger because EM comes near the minimum and a later λ may converge.
+	// EM comes near the minimum and a later λ may converge.
 	turnsPatience = 10
 )
 
-// patience returns the limit of the schedule; 0: none.
+// patience is the limit of unconverged λ in a row; 0: none.
 func (w *walk) patience() int {
 	by := w.Config.Select.by()
 	judged := by.judges && !by.divides && len(w.unfinished()) < len(w.State.Points)
@@ -185,15 +177,12 @@ func (w *walk) patience() int {
 	return patience
 }
 
-// stuck reports whether the loss at the last λ falls towards a P that is not positive definite. It
-// then also does at smaller λ.
+// stuck: the loss falls towards a P that is not positive definite, as at all smaller λ.
 func (w *walk) stuck() bool {
 	n := len(w.State.Points)
 	return n > 0 && w.State.Points[n-1].Stuck
 }
 
-// gaveUp reports whether the path ends here, without a minimum at the last λ or after too many
-// unconverged λ.
 func (w *walk) gaveUp() bool {
 	if w.stuck() || w.State.Runaway && (w.Config.Schedule == EM || w.Config.Schedule == Moments) {
 		return true
@@ -207,5 +196,4 @@ func (w *walk) gaveUp() bool {
 	return most > 0
 }
 
-// ended reports whether the path is complete.
 func (w *walk) ended() bool { return len(w.State.Points) >= len(w.lambdas) || w.gaveUp() }

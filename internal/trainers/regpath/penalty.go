@@ -14,14 +14,12 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Penalty determines the order in which pairs join the network (docs/theory/penalties.md). Zero
-// values mean defaults.
+// Penalty orders the pairs (docs/theory/penalties.md). Zero values mean defaults.
 type Penalty struct {
 	Kind  string  `json:"kind"`            // a name of Penalties; default "auto" if possible, else "l1" (usualColumns)
 	Alpha float64 `json:"alpha,omitempty"` // shrinkage of the ridge pilot, between 0 and 1; 0: by likelihood and degrees of freedom
 }
 
-// Kinds of penalties.
 const (
 	l1       = "l1"       // λ Σ_{j<k} |P_jk|
 	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
@@ -29,7 +27,6 @@ const (
 	auto     = "auto"     // l1 or adaptive, by the least EBIC
 )
 
-// penalties lists all kinds.
 var penalties = []struct {
 	name, form string
 	pilots     bool    // uses a ridge pilot with an α
@@ -51,7 +48,6 @@ func Penalties() (names []string) {
 	return names
 }
 
-// penaltyForms describes the texts that ParsePenalty accepts.
 func penaltyForms() string {
 	var forms []string
 	for _, by := range penalties {
@@ -74,7 +70,6 @@ func ParsePenalty(text string) (p Penalty, err error) {
 	return p, p.check()
 }
 
-// text is the inverse of ParsePenalty.
 func (p Penalty) text() string {
 	if p.Alpha == 0 {
 		return p.Kind
@@ -82,10 +77,8 @@ func (p Penalty) text() string {
 	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
 }
 
-// pilots reports whether the penalty uses a ridge pilot.
 func (p Penalty) pilots() bool { return p.Kind == adaptive || p.Kind == ridge }
 
-// check returns an error for an unknown kind or α. The zero value is valid.
 func (p Penalty) check() error {
 	switch {
 	case p == Penalty{}:
@@ -100,7 +93,6 @@ func (p Penalty) check() error {
 	return nil
 }
 
-// ratio returns the ratio of the largest to the smallest λ.
 func (p Penalty) ratio() float64 {
 	for _, by := range penalties {
 		if by.name == p.Kind {
@@ -110,10 +102,8 @@ func (p Penalty) ratio() float64 {
 	return 0
 }
 
-// usualColumns is the largest number of columns with default auto.
 const usualColumns = 100
 
-// usual returns the default penalty.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	if method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
 		return l1
@@ -132,8 +122,8 @@ func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	return c.Penalty.Kind
 }
 
-// resolvePenalty fills in the settings that depend on the penalty, except those of the pilot, and
-// checks the penalty against the rest.
+// resolvePenalty fills in the settings that depend on the penalty, except the pilot's, and checks
+// it against the rest.
 func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Config, error) {
 	kind, refusal := c.Penalty.Kind, ""
 	switch {
@@ -174,7 +164,6 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 	return c.span(c.Penalty.ratio(), nil)
 }
 
-// spanAlike is span for a penalty with equal weights, from the table's rows.
 func (c Config) spanAlike(p engine.Problem) (Config, error) {
 	of := newCovariates(p.Table, c.Covariates)
 	top := func() float64 {
@@ -193,7 +182,7 @@ func (c Config) spanAlike(p engine.Problem) (Config, error) {
 	return c.span(ratio, top)
 }
 
-// span sets the largest λ to top() unless given, and the smallest to the largest over ratio.
+// The smallest λ is the largest over ratio.
 func (c Config) span(ratio float64, top func() float64) (Config, error) {
 	if c.LambdaMax == 0 {
 		if c.LambdaMax = top(); c.LambdaMax == 0 {

@@ -19,7 +19,7 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// The scores of α are the log likelihoods of the pilots minus their degrees of freedom.
+// Scores are log likelihoods minus degrees of freedom.
 func TestPilotIsChosenByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 120, 0.3)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
@@ -40,7 +40,7 @@ func TestPilotIsChosenByLikelihood(t *testing.T) {
 	require.Equal(t, pilotAlphas[slices.Index(s.Scores, slices.Max(s.Scores))], s.Alpha)
 }
 
-// Sizes 0.2, 0.1, 0.4 have median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
+// Median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
 func TestAdaptiveWeights(t *testing.T) {
 	pilot := []float64{1, -0.2, 0.2, 4, 0.8, 1}
 	require.InDeltaSlice(t, []float64{0.1, 0.2, 0.4}, sizes(pilot, 3), 1e-15) // of correlations 0.1, −0.2, −0.4
@@ -49,8 +49,6 @@ func TestAdaptiveWeights(t *testing.T) {
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{0, 0, 0}, 3))
 }
 
-// With ridge a point has the pairs with partial correlations above λ, and the result is the refit
-// of the chosen one, for every method.
 func TestRidgePath(t *testing.T) {
 	const d = 6
 	_, table := testtables.Star(t, d, 400, 0.3)
@@ -75,7 +73,6 @@ func TestRidgePath(t *testing.T) {
 	}
 }
 
-// Interrupted runs with any number of workers give the same bytes.
 func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	standard, _ := data.Standardise(table)
@@ -89,8 +86,8 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
 }
 
-// requireResumes interrupts an estimate with two workers at every second save and compares it with
-// an uninterrupted one with one worker.
+// requireResumes interrupts an estimate at every second save and compares it with an uninterrupted
+// one.
 func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 	t.Helper()
 	start := func(s *State, workers int) *Run {
@@ -133,7 +130,6 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
 
-// A path on some rows has the whole table's α and its own pilot.
 func TestPartsHaveTheirPilots(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
 	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
@@ -145,7 +141,6 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 	require.Equal(t, r.lambdas, part.lambdas)
 }
 
-// auto chooses the penalty with the least EBIC and gives the result of that penalty.
 func TestAuto(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.3)
 	standard, _ := data.Standardise(table)
@@ -184,8 +179,8 @@ func TestAutoTakesTheLeast(t *testing.T) {
 	}
 }
 
-// The likelihood of a ridge estimate on its fitted rows exceeds that on other rows with the same
-// missing cells by the degrees of freedom, on average over tables.
+// The likelihood on fitted rows exceeds that on other rows by the degrees of freedom, on average
+// over tables.
 func TestFreedom(t *testing.T) {
 	const d, n, tables, missing = 4, 100, 1000, 0.3
 	var p, factor = mat.NewSymDense(d, nil), mat.Cholesky{}

@@ -25,7 +25,7 @@ type Pilot struct {
 	Mean   []float64
 }
 
-// pilotAlphas are tried in descending order with warm starts.
+// pilotAlphas are in descending order, with warm starts.
 var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
 
 const (
@@ -35,10 +35,9 @@ const (
 	adaptiveFloor = 0.1 // bounds the weights of weak pairs
 )
 
-// fitPilot fits the ridge pilot by EM with em.Ridge, once. α is given or maximises the log
-// likelihood of the observed cells minus the degrees of freedom (AIC), times 1 + (d + 1)/n̄ for few
-// rows, n̄ the mean number of common rows of a pair (docs/theory/penalties.md#eq-ridge-freedom).
-// The search stops at the first decrease.
+// fitPilot fits the ridge pilot by em.Ridge. α maximises the log likelihood of the observed cells
+// minus the degrees of freedom (AIC), times 1 + (d + 1)/n̄, n̄ the mean number of common rows of a
+// pair (docs/theory/penalties.md#eq-ridge-freedom), until the first decrease.
 func fitPilot(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Packed != nil {
@@ -78,7 +77,6 @@ func fitPilot(ctx context.Context, p *problem) error {
 	return p.save()
 }
 
-// describe describes how α was chosen.
 func (s *Pilot) describe() string {
 	how := "as given"
 	if s.Scores != nil {
@@ -87,10 +85,8 @@ func (s *Pilot) describe() string {
 	return fmt.Sprintf("with shrinkage α = %g (%s)", s.Alpha, how)
 }
 
-// pilotFit makes the EM iterations of a ridge pilot.
 type pilotFit struct{ em.Turns }
 
-// newPilotFit starts without correlations, with the observed second moments.
 func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
 	q.Domain, q.Weight = nil, domain.Weight{}
@@ -110,15 +106,14 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	return f, nil
 }
 
-// likelihood returns the log density of the observed cells.
 func (f pilotFit) likelihood() (float64, error) {
 	p := mat.DenseCopyOf(f.Model.Precision())
 	step, err := f.Engine.Moments(f.Rows, f.Model.Location.Value, p.RawMatrix().Data)
 	return step.LogLikelihood, err
 }
 
-// fit iterates at α from the current model until convergence: accelerated, and again without
-// acceleration if that fails. The error is numerical if there is no pilot.
+// fit iterates accelerated, and again without acceleration if that fails. The error is numerical
+// without a pilot.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
 	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
 	err := f.turns(ctx, alpha, em.Memory)
@@ -149,7 +144,7 @@ func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
 //
 //	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = (1 − α) π / (π + α (1 − π)),   a_jj = 1
 //
-// with π the share of rows with both columns of a pair. Without shrinkage it is d(d+1)/2.
+// with π the share of rows with both columns of a pair.
 func freedom(p *mat.SymDense, alpha, both float64) (sum float64) {
 	var factor mat.Cholesky
 	var s mat.SymDense
@@ -195,15 +190,14 @@ func adaptiveWeights(r []float64, d int) []float64 {
 	return weights
 }
 
-// thresholds is the schedule of the penalty "ridge": its points are the pilot with pairs below λ
-// set to 0 (docs/theory/penalties.md#ridge).
+// thresholds is the schedule of the penalty "ridge": the pilot with pairs below λ set to 0
+// (docs/theory/penalties.md#ridge).
 type thresholds struct {
 	*problem
 	schedule           // computes the result
 	sizes    []float64 // strengths of pairs
 }
 
-// iterate keeps the pilot's pairs above λ_k, shrunk by one factor if P is not positive definite.
 func (t *thresholds) iterate(ctx context.Context, k int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -271,7 +265,6 @@ func strengths(pilot []float64, d int, rows float64) []float64 {
 	return r
 }
 
-// eachPair visits the pairs j < k of d columns, number i in the order of network.Adjacency.
 func eachPair(d int, visit func(i, j, k int)) {
 	for j, i := 0, 0; j < d; j++ {
 		for k := j + 1; k < d; k, i = k+1, i+1 {
@@ -280,7 +273,6 @@ func eachPair(d int, visit func(i, j, k int)) {
 	}
 }
 
-// median needs at least one number.
 func median(x []float64) float64 {
 	s := slices.Sorted(slices.Values(x))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2

@@ -26,10 +26,9 @@ type Point struct {
 	Stuck         bool // accelerated: more iterations would not help, because the loss falls towards a P that is not positive definite
 }
 
-// DenseColumns is the largest number of columns for which points store P densely.
+// DenseColumns is the number of columns up to which points store P densely.
 const DenseColumns = 300
 
-// setPrecision copies a packed P of d columns.
 func (p *Point) setPrecision(packed []float64, d int) {
 	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
 		p.Sparse = sparse.FromPacked(packed, d)
@@ -38,7 +37,6 @@ func (p *Point) setPrecision(packed []float64, d int) {
 	p.Packed = slices.Clone(packed)
 }
 
-// sparse returns a sparse copy of P.
 func (p Point) sparse(d int) *sparse.Matrix {
 	if p.Sparse == nil {
 		return sparse.FromPacked(p.Packed, d)
@@ -46,7 +44,7 @@ func (p Point) sparse(d int) *sparse.Matrix {
 	return p.Sparse.Clone()
 }
 
-// precision returns P in the order of graph.PackedIndex. The result must not be modified.
+// precision returns P; the result must not be modified.
 func (p Point) precision(d int) []float64 {
 	if p.Sparse == nil {
 		return p.Packed
@@ -64,7 +62,6 @@ func (p Point) mean(d int) []float64 {
 	return p.model(d).Mean()
 }
 
-// model returns a new model at the point.
 func (p Point) model(d int) *model.Gaussian {
 	m := model.NewGaussian(d, model.Natural)
 	copy(m.Packed.Value, p.precision(d))
@@ -72,7 +69,6 @@ func (p Point) model(d int) *model.Gaussian {
 	return m
 }
 
-// element returns P_jk of d columns.
 func (p Point) element(d, j, k int) float64 {
 	if p.Sparse == nil {
 		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
@@ -89,8 +85,7 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 	return -v / math.Sqrt(p.element(d, j, j)) / math.Sqrt(p.element(d, k, k))
 }
 
-// sizes returns the absolute partial correlations of a packed precision, in the order of
-// network.Adjacency.
+// sizes returns the absolute partial correlations in the order of network.Adjacency.
 func sizes(packed []float64, d int) (out []float64) {
 	p := Point{Packed: packed}
 	for j := range d {
@@ -101,7 +96,7 @@ func sizes(packed []float64, d int) (out []float64) {
 	return out
 }
 
-// Adjacency returns the network of the point: |P_jk| above threshold.
+// Adjacency has the pairs with |P_jk| above threshold.
 func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
 	if p.Sparse == nil {
 		return Adjacency(p.Packed, d, threshold)
@@ -130,7 +125,7 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 	}
 }
 
-// Adjacency returns the network of a packed precision of d columns: |P_jk| above threshold.
+// Adjacency has the pairs with |P_jk| above threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {
@@ -141,7 +136,7 @@ func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	return a
 }
 
-// without reports the elements of a packed P whose pairs are no edges.
+// without marks the elements of a packed P whose pairs are no edges.
 func without(edges []bool, d int) []bool {
 	var held []bool
 	for j, i := 0, 0; j < d; j++ {
@@ -153,7 +148,6 @@ func without(edges []bool, d int) []bool {
 	return held
 }
 
-// count returns the number of true values.
 func count(done []bool) (n int) {
 	for _, d := range done {
 		if d {

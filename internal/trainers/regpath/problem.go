@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// State is everything that changes during the estimate of a network, without the engine's part.
+// State is everything that changes during the estimate, without the engine's part.
 type State struct {
 	Iteration int // number of proximal steps
 	Points    []Point
@@ -32,7 +32,6 @@ type State struct {
 	Refine    Refine
 }
 
-// Block accumulates the numbers of a Point.
 type Block struct {
 	Start       []float64
 	Size        float64
@@ -41,8 +40,7 @@ type Block struct {
 	Projections int
 }
 
-// Refine is the state of the stage after the path: iterations at the chosen λ from the path's point
-// until P converges.
+// Refine is the stage after the path: iterations at the chosen λ until P converges.
 type Refine struct {
 	Started     bool
 	Refit       bool // without a penalty
@@ -68,7 +66,6 @@ const (
 	refineIter  = 2000 // default maximum
 )
 
-// problem is a network under estimation: rows, penalty and model.
 type problem struct {
 	*engine.Engine
 	Config Config // with all defaults filled in
@@ -86,7 +83,6 @@ type problem struct {
 	save       func() error
 }
 
-// Penalty returns the penalty of the path, with its pilot's shrinkage.
 func (p *problem) Penalty() Penalty {
 	by := p.Config.Penalty
 	if came := p.State.Auto.Kind; came != "" {
@@ -98,7 +94,6 @@ func (p *problem) Penalty() Penalty {
 	return by
 }
 
-// takeRows sets the fitted rows, nil for all, sorted by pattern, which shares work.
 func (p *problem) takeRows(rows []int) {
 	if rows == nil {
 		rows = p.Table.AllRows()
@@ -111,8 +106,7 @@ func (p *problem) takeRows(rows []int) {
 	p.Whole.Gaps = slices.DeleteFunc(p.Whole.Gaps, func(i int) bool { return !chosen[i] })
 }
 
-// byPattern sorts rows by pattern of observed cells, observed first columns first. It returns
-// sorted rows unchanged.
+// byPattern sorts rows by pattern of observed cells.
 func byPattern(t *data.Table, rows []int) []int {
 	groups := t.Patterns(rows)
 	slices.SortFunc(groups, func(a, b []int) int {
@@ -133,7 +127,6 @@ func byPattern(t *data.Table, rows []int) []int {
 	return rows
 }
 
-// countRepeats replaces equal neighbouring rows by one with their count.
 func (p *problem) countRepeats() {
 	t, distinct := p.Table, p.rows[:0]
 	p.Counts = make([]float64, t.N)
@@ -168,13 +161,10 @@ func (p *problem) total() (sum float64) {
 // fitsMean reports whether η = Pμ is fitted.
 func (p *problem) fitsMean() bool { return p.model.Parameterisation() == model.Natural }
 
-// pairs returns the number of pairs of columns.
 func (p *problem) pairs() int { return p.Table.D * (p.Table.D - 1) / 2 }
 
-// candidates returns the number of pairs that can be edges.
 func (p *problem) candidates() int { q := len(p.covariates.nodes); return q * (q - 1) / 2 }
 
-// packed returns the model's P in the order of graph.PackedIndex.
 func (p *problem) packed() []float64 {
 	of := p.model.Packed
 	if of.Value == nil {
@@ -183,8 +173,8 @@ func (p *problem) packed() []float64 {
 	return of.Value
 }
 
-// adjacency returns the edges of a point among all columns, all pairs of two blocks or none.
-// withFree is the value of pairs with a covariate and within a block.
+// adjacency returns edges among all columns, all pairs of two blocks or none; withFree is the value
+// of free pairs.
 func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	a := at.Adjacency(p.Table.D, p.Config.Threshold)
 	if p.covariates.blocks != nil {
@@ -194,15 +184,12 @@ func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	return a
 }
 
-// nodeEdges returns the edges of a packed P among the nodes.
 func (p *problem) nodeEdges(packed []float64) []bool {
 	return Adjacency(p.covariates.precision(packed, p.Table.D), len(p.covariates.nodes), p.Config.Threshold).Edge
 }
 
-// edges returns the number of edges of the model.
 func (p *problem) edges() int { return count(p.nodeEdges(p.packed())) }
 
-// setPoint moves the model to a point of the path.
 func (p *problem) setPoint(index int) {
 	at := p.State.Points[index]
 	if at.Sparse != nil {
@@ -213,15 +200,14 @@ func (p *problem) setPoint(index int) {
 	copy(p.model.Location.Value, at.Linear)
 }
 
-// take makes a point of the path the result.
 func (p *problem) take(index int) {
 	p.setPoint(index)
 	f, at := &p.State.Refine, p.State.Points[index]
 	f.Index, f.Size, f.Loss = index, at.EffectiveSize, at.Loss
 }
 
-// giveUp makes the path's point the result of the stage after the path. Without a loss of the path
-// it computes the estimator's at the model, mean over rows and columns.
+// giveUp makes the path's point the result; without a loss it computes the estimator's, mean over
+// rows and columns.
 func (p *problem) giveUp(why string) error {
 	f := &p.State.Refine
 	p.take(f.Index)
@@ -236,7 +222,7 @@ func (p *problem) giveUp(why string) error {
 	return p.save()
 }
 
-// closeBlock returns a finished block as a point; the schedule sets loss and effective size.
+// The schedule sets loss and effective size.
 func (p *problem) closeBlock(lambda float64) Point {
 	b := p.State.Block
 	at := Point{Lambda: lambda, Edges: p.edges(), Change: floats.Distance(b.Start, p.packed(), math.Inf(1)),
@@ -249,7 +235,7 @@ func (p *problem) closeBlock(lambda float64) Point {
 	return at
 }
 
-// unfinished returns the λ that did not converge, in descending order.
+// unfinished is in descending order.
 func (p *problem) unfinished() (lambdas []float64) {
 	for _, at := range p.State.Points {
 		if at.Unfinished {
@@ -259,7 +245,7 @@ func (p *problem) unfinished() (lambdas []float64) {
 	return lambdas
 }
 
-// networks returns the finished points whose network differs from that of the previous one.
+// networks returns the finished points whose network differs from the previous one.
 func (p *problem) networks() (points []int) {
 	for _, at := range p.State.Points[len(p.pointEdges):] {
 		p.pointEdges = append(p.pointEdges, p.adjacency(at, false).Edge)
@@ -274,23 +260,19 @@ func (p *problem) networks() (points []int) {
 	return points
 }
 
-// schedule is an algorithm for the path.
 type schedule interface {
 	// iterate completes the iterations at λ_k.
 	iterate(ctx context.Context, k int) error
 	// point returns the point of the λ that iterate completed.
 	point(lambda float64) Point
-	// settle completes the iterations after the path. If they diverge, the result is the chosen
-	// point.
+	// settle completes the iterations after the path; if they diverge, the result is the chosen point.
 	settle(ctx context.Context, lambda float64) error
 }
 
-// report reports progress at λ.
 func (p *problem) report(stage, unit string, done, of int, lambda, loss, size float64) {
 	p.Report(engine.Progress{Stage: stage, Unit: unit, Iteration: done, Total: of, Lambda: lambda, Edges: p.edges(), Loss: loss, EffectiveSize: size})
 }
 
-// tell reports progress of a stage without a model.
 func (p *problem) tell(stage, unit string, done, of int, lambda, loss float64, edges int) {
 	p.Report(engine.Progress{Stage: stage, Unit: unit, Iteration: done, Total: of, Lambda: lambda, Edges: edges, Loss: loss, EffectiveSize: math.NaN()})
 }

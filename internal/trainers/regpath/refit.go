@@ -17,7 +17,6 @@ import (
 	"missingscore/losses"
 )
 
-// Refitted has the results of refits along a path.
 type Refitted struct {
 	Done       []bool
 	Likelihood []float64 // log density of the observed cells; NaN without a maximum
@@ -30,11 +29,11 @@ const (
 	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
 )
 
-// AgainBatch is the batch size of such an estimate if draws do not depend on it.
+// AgainBatch is the batch size if draws do not depend on it.
 const AgainBatch = 4096
 
-// refitter fits networks by maximum likelihood. The parameters of a network are μ, the diagonal of
-// P and P at the pairs.
+// refitter fits by maximum likelihood. The parameters of a network are μ, the diagonal of P and P
+// at the pairs.
 type refitter struct {
 	engine *engine.Engine
 	rows   []int
@@ -43,7 +42,6 @@ type refitter struct {
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
-// newRefitter uses the path's engine if it makes expectation steps.
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
 	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
@@ -67,7 +65,6 @@ func newRefitter(p *problem) (*refitter, error) {
 	return f, nil
 }
 
-// refitOf is a refit in progress.
 type refitOf struct {
 	Pairs      [][2]int32
 	X          []float64 // last solution: μ, the diagonal of P, P at the pairs
@@ -77,10 +74,8 @@ type refitOf struct {
 	Gain, Last float64   // of log density by the last iteration and by the one before
 }
 
-// refit fits a network by maximum likelihood of the observed cells without a penalty, from mean and
-// packed precision; held marks elements fixed at 0. It makes EM iterations with covariance
-// selection and Anderson acceleration until done returns true. ok is false if the likelihood has no
-// maximum.
+// refit maximises the likelihood of the observed cells, with held elements of P at 0, by
+// accelerated EM until done returns true. ok is false without a maximum.
 func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
 	d := len(mean)
 	s, free := newRefit(mean, packed, held)
@@ -128,8 +123,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	}
 }
 
-// newRefit returns the parameters of a network from mean and packed precision; free are the
-// elements of P that are not fixed.
+// free are the elements of P that are not fixed.
 func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) {
 	d := len(mean)
 	s, free = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}, make([]float64, len(packed))
@@ -147,7 +141,6 @@ func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) 
 	return s, free
 }
 
-// start moves the parameters within the bounds of P.
 func (f *refitter) start(s *refitOf) {
 	d := (len(s.X) - len(s.Pairs)) / 2
 	f.fill(s.X, s.Pairs, d)
@@ -161,7 +154,6 @@ func (f *refitter) start(s *refitOf) {
 	}
 }
 
-// fill sets p to the parameters of a network.
 func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	clear(f.p)
 	for j := range d {
@@ -173,7 +165,6 @@ func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	}
 }
 
-// inverse returns the inverse of p, which is positive definite.
 func (f *refitter) inverse(d int) []float64 {
 	v := slices.Clone(f.p)
 	graph.Factor(v, d, d)
@@ -186,7 +177,6 @@ func (f *refitter) inverse(d int) []float64 {
 	return v
 }
 
-// packed returns p in the order of graph.PackedIndex.
 func (f *refitter) packed(d int) []float64 {
 	out := make([]float64, 0, d*(d+1)/2)
 	for j := range d {
@@ -195,8 +185,7 @@ func (f *refitter) packed(d int) []float64 {
 	return out
 }
 
-// solve sets the parameters to the maximum likelihood for the moments of completed rows
-// (gaussian.Expectation.Elements) at x.
+// moments are those of completed rows (gaussian.Expectation.Elements) at x.
 func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]int32) (ok bool) {
 	d := (len(x) - len(pairs)) / 2
 	number, sum, second := moments[0], moments[1:1+d], moments[1+d:]
@@ -225,15 +214,14 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 	return engine.Finite(x...)
 }
 
-// gainless is a stopping rule: the predicted remaining gain g²/(g' − g) is below refitGain, with g
-// and g' the gains of the last two iterations. It ignores g' above 50 g.
+// The predicted remaining gain g²/(g' − g) is below refitGain, g and g' the last two gains; g'
+// above 50 g is ignored.
 func gainless(s *refitOf) bool {
 	g := s.Gain
 	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
 		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
 }
 
-// oneRefitter returns the run's refitter.
 func (w *walk) oneRefitter() (f *refitter, err error) {
 	if w.refitter == nil {
 		w.refitter, err = newRefitter(w.problem)
@@ -241,13 +229,12 @@ func (w *walk) oneRefitter() (f *refitter, err error) {
 	return w.refitter, err
 }
 
-// settled is the stopping rule of the result's refit.
 func (p *problem) settled(s *refitOf) bool {
 	return refineBlock*s.Movement < p.Config.Tolerance || s.Count == p.Config.RefineIter
 }
 
-// refitAll refits the missing networks of points, each from the last solution or, if that is not
-// positive definite with other pairs, from the point.
+// refitAll starts each from the last solution or, if that is not positive definite with other
+// pairs, from the point.
 func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
@@ -279,8 +266,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	return nil
 }
 
-// start returns the last solution with held pairs at 0; nil if there is none or it is not positive
-// definite.
+// start is nil if there is none or it is not positive definite.
 func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float64) {
 	if r.Last == nil {
 		return nil, nil
@@ -298,8 +284,7 @@ func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float6
 	return x[:d], packed
 }
 
-// refitChosen makes the refit of edges the result, starting at the current point. It is not
-// resumable: after an interruption it starts again with the same result.
+// refitChosen is not resumable: after an interruption it starts again with the same result.
 func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	f, d := &w.State.Refine, w.Table.D
 	at, number := w.State.Points[f.Index], count(w.covariates.set(slices.Clone(edges), d, false))
@@ -325,7 +310,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	return w.save()
 }
 
-// model moves m to the result of a refit and returns the loss there, mean over rows and columns.
+// The loss is the mean over rows and columns.
 func (f *refitter) model(m *model.Gaussian, s *refitOf, d int) (loss float64, err error) {
 	f.fill(s.X, s.Pairs, d)
 	copy(m.Packed.Value, f.packed(d))

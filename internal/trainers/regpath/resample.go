@@ -13,8 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Resampled has the results of paths on parts of the rows. Results do not depend on the number of
-// workers.
+// Resampled has the results of paths on parts of the rows.
 type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": held-out loss by fold and λ
@@ -24,7 +23,6 @@ type Resampled struct {
 	Most   int         // "stability": maximum size of a part's network; Counts are of the densest such network
 }
 
-// newResampled returns the initial value.
 func newResampled(parts, lambdas, pairs int) Resampled {
 	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
 	for l := range f.Counts {
@@ -33,7 +31,6 @@ func newResampled(parts, lambdas, pairs int) Resampled {
 	return f
 }
 
-// resample completes the parts in parallel.
 func resample(ctx context.Context, w *walk) error {
 	c, state := w.Config, &w.State.Resampled
 	parts := c.Select.parts(w.Table.N, w.Engine.Config.Seed)
@@ -78,7 +75,6 @@ func resample(ctx context.Context, w *walk) error {
 	return nil
 }
 
-// take counts the edges along the finished path of part k.
 func (f *Resampled) take(k int, run *walk, heldOut []float64) {
 	points := run.State.Points
 	f.Losses[k], f.Points[k] = heldOut, len(points)
@@ -120,9 +116,9 @@ func (f *Resampled) failed(kind string) (n int, told string) {
 	return n, told
 }
 
-// part fits the path to some rows and evaluates each point on the held-out rows by the estimator's
-// reported loss (M) or, with an expectation step, by −2 log likelihood, mean over rows and columns.
-// A part with a constant column has no result.
+// part evaluates each point on the held-out rows by the reported loss (M) or, with an expectation
+// step, by −2 log likelihood, mean over rows and columns. A part with a constant column has no
+// result.
 func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64, err error) {
 	rows := p.fitted(w.Table.AllRows())
 	var column *data.ColumnError
@@ -174,8 +170,7 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 	return run, heldOut, err
 }
 
-// crossValidated returns the held-out loss by λ, mean over the rows of parts with a result; +Inf
-// where a part's path has ended.
+// crossValidated returns the held-out loss by λ, mean over rows; +Inf where a part's path has ended.
 func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	scores := make([]float64, len(f.Counts))
 	rows := 0
@@ -199,8 +194,7 @@ func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 }
 
 // instability returns D̄ of StARS (Liu, Roeder & Wasserman 2010) by λ: the mean over pairs of
-// 2θ(1−θ), θ the share of parts with the edge, made monotone from the largest λ down; +Inf where a
-// part's path has ended.
+// 2θ(1−θ), θ the share of parts with the edge, made monotone; +Inf where a part's path has ended.
 func (f *Resampled) instability(of int) []float64 {
 	failed, _ := f.failed("")
 	scores := make([]float64, len(f.Counts))
@@ -224,13 +218,12 @@ func (f *Resampled) instability(of int) []float64 {
 	return scores
 }
 
-// rowPart has the fitted and the held-out rows of a path, ascending.
+// rowPart has ascending rows.
 type rowPart struct {
 	fit     []int // nil: all except the held-out rows
 	heldOut []int
 }
 
-// fitted returns the fitted rows of all, which is ascending.
 func (p rowPart) fitted(all []int) []int {
 	if p.fit != nil {
 		return p.fit
@@ -248,9 +241,9 @@ func (p rowPart) fitted(all []int) []int {
 
 const starsSamples = 20 // as in the R packages huge and pulsar
 
-// parts returns the parts of a selection: folds for "cv"; for "stars" subsamples of size 10√n, or
-// 0.8 n for n ≤ 144 (its authors' advice); for "stability" both halves of each halving, which omit
-// one row of an odd number. A part depends only on the seed and its index.
+// parts returns folds for "cv"; subsamples of 10√n rows for "stars", or 0.8 n for n ≤ 144 (its
+// authors' advice); both halves of each halving for "stability". A part depends only on the seed
+// and its index.
 func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	permuted := func(k int) []int { return stream.New(seed, stream.Replicate, uint64(k)).Perm(rows) }
 	switch s.Kind {
@@ -276,7 +269,6 @@ func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	return parts
 }
 
-// folds returns disjoint parts of about equal size as held-out rows.
 func folds(number, rows int, seed uint64) []rowPart {
 	parts := make([]rowPart, number)
 	for k := range parts {

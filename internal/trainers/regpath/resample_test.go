@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// partsOf returns the parts of a run's selection.
 func partsOf(r *Run) []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
 
 func TestPartsOfTheRows(t *testing.T) {
@@ -46,7 +45,7 @@ func TestPartsOfTheRows(t *testing.T) {
 	}
 }
 
-// The held-out loss equals −2 tr Q + ‖Q x‖², Q from the inverse of a block of P⁻¹, row by row.
+// −2 tr Q + ‖Q x‖², Q from the inverse of a block of P⁻¹, row by row.
 func TestHeldOutLossByItsFormula(t *testing.T) {
 	_, table := testtables.Star(t, 6, 90, 0.3)
 	work, _ := data.Standardise(table)
@@ -87,8 +86,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	}
 }
 
-// A part with a constant binary column has no result: it is counted and reported, and the rest
-// choose. With too few parts left there is an error.
+// A part with a constant column has no result.
 func TestPartsWithoutVariation(t *testing.T) {
 	rare := func(yes int) *data.Table {
 		_, table := testtables.Star(t, 4, 120, 0.1)
@@ -144,8 +142,6 @@ func TestInstabilityByHand(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
 }
 
-// One of three folds has no result: the others, of two rows and one row, give the score; two of
-// three parts give the instability, up to their last λ.
 func TestPartsWithoutResultDoNotCount(t *testing.T) {
 	f := Resampled{Done: make([]bool, 3), Failed: []string{"", "no variation", ""}, Points: []int{2, 0, 3}, Counts: [][]int{{1}, {2}, {1}}, Losses: [][]float64{{3, 5, 1}, nil, {6, 8}}}
 	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{3}}, {heldOut: []int{1}}})

@@ -25,7 +25,6 @@ type Selection struct {
 	Rate       float64 `json:"rate,omitempty"`        // "fdr": false discovery rate; 0.1
 }
 
-// Kinds of selections.
 const (
 	byEBIC      = "ebic"
 	byCV        = "cv"
@@ -36,15 +35,13 @@ const (
 	byNone      = "none"
 )
 
-// mostGamma is the largest DefaultGamma.
 const mostGamma = 0.25
 
 // DefaultGamma returns γ for d nodes whose pairs are observed in n rows on average,
 //
 //	γ = log(2d²/n) / (4 log d), at least 0 and at most 0.25,
 //
-// so an edge costs log max(n, 2d²) for γ < 0.25 (benchmarks/README.md). If γ = 0.25 chooses the
-// empty network, so does the default.
+// so an edge costs log max(n, 2d²) for γ < 0.25 (benchmarks/README.md).
 func DefaultGamma(d int, n float64) float64 {
 	nodes := float64(d)
 	return min(mostGamma, max(0, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
@@ -66,7 +63,6 @@ const (
 	falseEdgesMust = "it must be stability=FALSE@SHARE: expected false edges above 0, share of half samples above 0.5 and at most 1; either may be left out"
 )
 
-// selector describes a kind of selection.
 type selector struct {
 	name     string
 	form     string                                      // on the command line, with a description
@@ -81,7 +77,7 @@ type selector struct {
 	ownEdges bool                                        // edges belong to no point of the path and need a refit
 }
 
-// selectors lists all kinds; the first is the default.
+// selectors are the kinds; the first is the default.
 var selectors = []selector{
 	{name: byEBIC, form: "ebic", judges: true, gamma: true, searches: true, parse: noValue, check: checkGamma,
 		describe: func(s Selection, bounded, law bool) string {
@@ -187,7 +183,7 @@ func noValue(_ *Selection, value string) error {
 	return nil
 }
 
-// number parses a value; zero is an error because it means the default.
+// Zero is an error because it means the default.
 func number(value, must string) (float64, error) {
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || x == 0 {
@@ -203,7 +199,6 @@ func checkGamma(s *Selection, _ int) error {
 	return nil
 }
 
-// gammaText is "= 0.1", or the rule if γ is not set.
 func (s Selection) gammaText() string {
 	if s.Gamma == nil {
 		return "by numbers of rows and columns"
@@ -225,7 +220,6 @@ func parseStability(s *Selection, value string) (err error) {
 	return nil
 }
 
-// by returns the selector of a kind; a zero selector if there is none.
 func (s Selection) by() selector {
 	if i := slices.IndexFunc(selectors, func(by selector) bool { return by.name == s.Kind }); i >= 0 {
 		return selectors[i]
@@ -233,7 +227,6 @@ func (s Selection) by() selector {
 	return selector{}
 }
 
-// names returns the names of the selectors for which of holds.
 func names(of func(selector) bool) (names []string) {
 	for _, by := range selectors {
 		if of(by) {
@@ -249,7 +242,6 @@ func Selections() []string { return names(func(selector) bool { return true }) }
 // GammaSelections returns the kinds that use γ.
 func GammaSelections() []string { return names(func(by selector) bool { return by.gamma }) }
 
-// selectionForms describes the texts that ParseSelection accepts.
 func selectionForms() string {
 	var forms []string
 	for _, by := range selectors {
@@ -258,7 +250,6 @@ func selectionForms() string {
 	return listed(forms)
 }
 
-// listed joins forms as "a, b or c".
 func listed(forms []string) string {
 	last := len(forms) - 1
 	return strings.Join(forms[:last], ", ") + " or " + forms[last]
@@ -277,7 +268,6 @@ func ParseSelection(text string) (Selection, error) {
 	return s.Resolve(math.MaxInt)
 }
 
-// Resolve fills in zero values for a table with the given number of rows and checks the rest.
 func (s Selection) Resolve(rows int) (Selection, error) {
 	setting.Default(&s.Kind, selectors[0].name)
 	by := s.by()
@@ -291,7 +281,6 @@ func (s Selection) Resolve(rows int) (Selection, error) {
 // Judges reports whether a criterion on the data chooses, which may prefer the end of the path.
 func (s Selection) Judges() bool { return s.by().judges }
 
-// UsesGamma reports whether the selection uses γ.
 func (s Selection) UsesGamma() bool { return s.by().gamma }
 
 // ByTests reports whether tests of pairs choose the edges.

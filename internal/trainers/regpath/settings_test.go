@@ -16,7 +16,6 @@ import (
 	"missingscore/losses"
 )
 
-// A text after --select is either resolved or an error.
 func FuzzParseSelection(f *testing.F) {
 	fuzztest.Reader[Selection]{
 		Read: ParseSelection,
@@ -35,7 +34,6 @@ func FuzzParseSelection(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// A text after --penalty either round-trips or is an error.
 func FuzzParsePenalty(f *testing.F) {
 	fuzztest.Reader[Penalty]{
 		Read:    ParsePenalty,
@@ -46,7 +44,6 @@ func FuzzParsePenalty(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// auto is the default penalty if possible.
 func TestTheUsualPenalty(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
@@ -78,7 +75,6 @@ func TestTheUsualPenalty(t *testing.T) {
 	}
 }
 
-// Each error names the setting, its value and the reason.
 func TestRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, few := testtables.Star(t, 4, 7, 0)

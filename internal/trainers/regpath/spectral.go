@@ -22,8 +22,8 @@ import (
 //	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} w_jk |P_jk|
 //
 // (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex Gong et al. 2013: every
-// limit point is stationary). An accepted trial's gradient is reused by the next step. Iterations
-// end if F falls only towards a P that is not positive definite (docs/theory/path.md#stuck).
+// limit point is stationary). Iterations end if F falls only towards a P that is not positive
+// definite (docs/theory/path.md#stuck).
 type Spectral struct {
 	Gradient []float64 // ∇ℓ at the current θ; nil: unknown
 	Loss     float64   // ℓ at the current θ
@@ -41,7 +41,7 @@ const (
 	spectralShortest = 1e-4  // of the proximal gradient step: a shorter one means that P reaches its bound
 )
 
-// accelerated is the schedule of spectral steps. θ is (η, P), or P alone if the mean is fixed.
+// θ is (η, P), or P alone if the mean is fixed.
 type accelerated struct {
 	*problem
 	memory    [][]float64 // memory of the parameters
@@ -69,7 +69,6 @@ func newAccelerated(p *problem) *accelerated {
 	return a
 }
 
-// get returns a copy of θ.
 func (a *accelerated) get() []float64 { return slices.Concat(a.memory...) }
 
 func (a *accelerated) set(theta []float64) {
@@ -79,7 +78,6 @@ func (a *accelerated) set(theta []float64) {
 	}
 }
 
-// penalty returns Σ w |θ|.
 func (a *accelerated) penalty(theta []float64) (sum float64) {
 	for i, v := range theta {
 		sum += a.penalised[i] * math.Abs(v)
@@ -87,7 +85,7 @@ func (a *accelerated) penalty(theta []float64) (sum float64) {
 	return sum
 }
 
-// step returns prox(θ − tM⁻¹g); plain uses M = 1, as optim.Proximal.
+// step returns prox(θ − tM⁻¹g); plain uses M = 1.
 func (a *accelerated) step(theta, g []float64, t, lambda float64, plain bool) []float64 {
 	to := make([]float64, len(theta))
 	for i, v := range theta {
@@ -103,7 +101,7 @@ func (a *accelerated) step(theta, g []float64, t, lambda float64, plain bool) []
 	return to
 }
 
-// evaluate returns loss and gradient at the current θ, 0 for held elements.
+// Gradients of held elements are 0.
 func (a *accelerated) evaluate() (loss float64, g []float64, err error) {
 	s, err := a.Gradient(a.State.Iteration, a.rows, 1/(a.total()*float64(a.Table.D)))
 	if err != nil {
@@ -120,7 +118,6 @@ func (a *accelerated) evaluate() (loss float64, g []float64, err error) {
 	return s.Loss, g, nil
 }
 
-// iterate finds the minimum at λ_k, with at most MaxIter iterations.
 func (a *accelerated) iterate(ctx context.Context, k int) error {
 	lambda := a.lambdas[k]
 	if err := a.open(lambda); err != nil {
@@ -143,7 +140,6 @@ func (a *accelerated) point(lambda float64) Point {
 	return p
 }
 
-// open prepares the iterations at λ, if they have not started.
 func (a *accelerated) open(lambda float64) error {
 	if a.State.Block.Start != nil {
 		return nil
@@ -169,21 +165,19 @@ func (a *accelerated) open(lambda float64) error {
 
 func (a *accelerated) plainStep() float64 { return a.Config.Rate * float64(a.Table.D) }
 
-// movement returns the largest change of an element of θ by refineBlock proximal gradient steps if
-// all equal the next one; 0 at a minimum.
+// movement returns the largest change of θ by refineBlock proximal gradient steps if all equal the
+// next one.
 func (a *accelerated) movement(lambda float64) float64 {
 	theta := a.get()
 	return refineBlock * floats.Distance(theta, a.step(theta, a.State.Spectral.Gradient, a.plainStep(), lambda, true), math.Inf(1))
 }
 
-// stands reports whether the iterations at λ have converged or are stuck.
 func (a *accelerated) stands(lambda, tolerance float64) bool {
 	return !a.State.Spectral.Stuck && a.movement(lambda) < tolerance
 }
 
-// accelerate makes one iteration at λ after open. If ctx is done it returns ctx's error between two
-// iterations. If no step lowers F it takes one of length plainStep, which at a minimum hardly moves
-// P. If that step leaves the positive definite matrices, the iterations end at θ.
+// accelerate makes one iteration. If no step lowers F it takes one of length plainStep; if that
+// leaves the positive definite matrices, the iterations end.
 func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -223,7 +217,6 @@ func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	return nil
 }
 
-// trial is the point of a step of length t.
 type trial struct {
 	t        float64
 	theta    []float64
@@ -235,8 +228,8 @@ type trial struct {
 	size       float64 // ‖θ‖²_M
 }
 
-// trial moves the model by a step of length t from θ. ok is false if P is not positive definite or
-// the loss or its gradient not finite. After an error the model is at θ.
+// ok is false if P is not positive definite or the loss or its gradient not finite. After an error
+// the model is at θ.
 func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
 	before := a.State.Spectral.Gradient
 	to = trial{t: t, theta: a.step(theta, before, t, lambda, false)}
@@ -262,7 +255,6 @@ func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bo
 	return to, true, nil
 }
 
-// accept moves to a trial and chooses the next step length.
 func (a *accelerated) accept(to trial) {
 	s := &a.State.Spectral
 	s.Recent = append(s.Recent, to.value)
@@ -283,7 +275,6 @@ func (a *accelerated) accept(to trial) {
 	a.State.Iteration++
 }
 
-// settle iterates until proximal gradient steps hardly move P.
 func (a *accelerated) settle(ctx context.Context, lambda float64) error {
 	for f := &a.State.Refine; !f.Done; {
 		if err := a.open(lambda); err != nil {

@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// estimate completes a path.
 func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
 	t.Helper()
 	r, err := New(p, steps, c, &State{})
@@ -24,15 +23,13 @@ func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r 
 	return r, scores
 }
 
-// whole completes the whole path without refinement.
 func whole(t *testing.T, r *Run) {
 	t.Helper()
 	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	require.NoError(t, r.pathTo(t.Context(), len(r.lambdas)))
 }
 
-// A λ that did not converge causes a warning and is not chosen; five in a row end the path, or two
-// if EBIC chooses, with the same choice.
+// Five unconverged λ in a row end the path, or two if EBIC chooses, with the same choice.
 func TestAcceleratedPathGivesUp(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.4)
 	table, _ = data.Standardise(table)
@@ -57,7 +54,6 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	}
 	require.False(t, judged.State.Points[judged.State.Refine.Index].Unfinished)
 
-	// A larger maximum of iterations helps, and one unfinished λ does not end the path.
 	r.State.Points[0].Unfinished = true
 	require.False(t, (&walk{problem: &problem{Config: r.Config, State: &State{Points: r.State.Points[:1]}}}).gaveUp())
 	more, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Iterations: 2500, StopTol: 1e-6, Select: Selection{Kind: "none"}})
@@ -70,9 +66,8 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	require.Equal(t, 25, noisy.Config.IterPerLambda)
 }
 
-// With few rows and half of the cells missing the loss has no minimum below some λ. The path ends
-// at the first of these with a warning and does not return to a sparse network. A smaller
-// eigenvalue bound is also reached, with a smaller F.
+// With few rows and half of the cells missing the loss has no minimum below some λ; a smaller
+// eigenvalue bound is reached with a smaller F.
 func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 	const d = 12
 	_, table := testtables.Star(t, d, 40, 0.5)
@@ -101,7 +96,6 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 	}
 }
 
-// No selection chooses an unfinished point, unless all are unfinished.
 func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.2)
 	standard, _ := data.Standardise(table)
@@ -124,8 +118,7 @@ func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	}
 }
 
-// If one column is the sum of two others the precision has no minimum below some λ: the path ends
-// there with a warning, and the chosen point is finished.
+// One column is the sum of two others.
 func TestAPathOfDependentColumnsEnds(t *testing.T) {
 	_, table := testtables.Star(t, 4, 200, 0)
 	for i := range table.N {
@@ -149,9 +142,7 @@ func TestAPathOfDependentColumnsEnds(t *testing.T) {
 	}
 }
 
-// With most cells missing, EM does not converge at small λ. With EBIC the path ends after ten such
-// λ with the choice of the whole path. Without a choice, or with divided rows, the path goes to its
-// end.
+// With most cells missing, EM does not converge at small λ; with EBIC the path ends after ten.
 func TestAPathOutOfReachEnds(t *testing.T) {
 	_, table := testtables.Star(t, 20, 70, 0.5)
 	standard, _ := data.Standardise(table)
@@ -176,7 +167,6 @@ func TestAPathOutOfReachEnds(t *testing.T) {
 	require.False(t, r.gaveUp())
 }
 
-// Cross-validation of em-exact uses the held-out likelihood.
 func TestCrossValidationByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 90, 0.3)
 	standard, _ := data.Standardise(table)

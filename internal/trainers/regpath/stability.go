@@ -2,11 +2,10 @@ package regpath
 
 import "math"
 
-// needed returns the number of half samples that must contain a chosen edge.
+// needed is the number of half samples that must contain a chosen edge.
 func needed(share float64) int { return int(math.Ceil(share*2*halvings - 1e-9)) }
 
-// halfSize returns q, the largest size of a half sample's network, at least 1, for which falseEdges
-// is at most s.FalseEdges.
+// halfSize returns the largest q, at least 1, with falseEdges at most s.FalseEdges.
 func halfSize(pairs int, s Selection) int {
 	low, high := 1, pairs // the bound grows with q
 	for low < high {
@@ -28,8 +27,8 @@ func halfSize(pairs int, s Selection) int {
 //	unimodal  C q²/pairs,  C = 1/(2(2τ − 1 − 1/(2B))) for τ ≤ 3/4, else 4(1 − τ + 1/(2B))/(1 + 1/B)
 //	any       q²/((2τ − 1) pairs)
 //
-// sharp holds for r-concave, unimodal for unimodal distributions of the shares, any always and for
-// any B (also Meinshausen & Bühlmann 2010). All are at most pairs.
+// sharp holds for r-concave, unimodal for unimodal distributions of the shares, any always
+// (Meinshausen & Bühlmann 2010). All are at most pairs.
 func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	p, theta, tau := float64(pairs), float64(q)/float64(pairs), float64(needed(share))/(2*halvings)
 	least := min(tailBound(theta*theta, needed(share)-halvings, halvings, -1./2), tailBound(theta, needed(share), 2*halvings, -1./4))
@@ -52,8 +51,7 @@ func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 //
 //	f(i/B) ∝ (a + i)^(1/r)   for i ≤ k,
 //
-// for some a > 0 and k ≥ t, and the rest at (k + 1)/B with mean η. a lies between the value at
-// which the rest is 0 and the value at which it is on the curve. The bound is 1 if t ≤ 2ηB, where
+// for some a > 0 and k ≥ t, and the rest at (k + 1)/B with mean η. The bound is 1 if t ≤ 2ηB, where
 // the curve cannot fall.
 func tailBound(eta float64, t, b int, r float64) float64 {
 	c := curve{mean: eta * float64(b), power: int(math.Round(-1 / r))}
@@ -111,8 +109,7 @@ func (c curve) sums(a float64, k int) (sum, moment float64) {
 	return sum, moment
 }
 
-// largest returns the maximum of P(X ≥ t) over a in [low, high] by golden-section search, with f on
-// {0, …, k} and the rest at k + 1.
+// largest returns the maximum of P(X ≥ t) over a in [low, high] by golden-section search.
 func (c curve) largest(t, k int, low, high float64) float64 {
 	tail := func(logA float64) float64 {
 		a := math.Exp(logA)

@@ -24,8 +24,8 @@ func TestHalvesComplementEachOther(t *testing.T) {
 	}
 }
 
-// By hand, B = 50: of 190 pairs and q = 19, τ = 3/4 the constants are 1/(2(½ − 1/100)) and 2;
-// τ = 0.9: 4(0.1 + 0.01)/1.02 and 1.25 (Shah & Samworth 2013, theorem 2 and equation 5).
+// B = 50, τ = 3/4: 1/(2(½ − 1/100)) and 2; τ = 0.9: 4(0.1 + 0.01)/1.02 and 1.25 (Shah & Samworth
+// 2013, theorem 2 and equation 5).
 func TestFalseEdges(t *testing.T) {
 	sharp, unimodal, any := falseEdges(190, 19, 0.75)
 	require.InDelta(t, 190*2.86031064229e-03, sharp, 1e-6)
@@ -55,8 +55,6 @@ func TestFalseEdges(t *testing.T) {
 	}
 }
 
-// The edges of a star are chosen and refitted on all rows; with independent columns hardly any are
-// chosen, for every method.
 func TestStabilityFindsEdges(t *testing.T) {
 	_, table := testtables.Star(t, 6, 400, 0.2)
 	standard, _ := data.Standardise(table)
@@ -83,8 +81,7 @@ func TestStabilityFindsEdges(t *testing.T) {
 	}
 }
 
-// An edge in 75 halves is chosen, one in 74 is not; the refit starts from the point with the most
-// similar network, the second of three.
+// An edge in 75 halves is chosen, one in 74 is not; the refit starts from the most similar network.
 func TestStabilityCounts(t *testing.T) {
 	_, table := testtables.Star(t, 3, 40, 0.2)
 	s := &State{
@@ -101,7 +98,6 @@ func TestStabilityCounts(t *testing.T) {
 	require.Contains(t, c.words, "2.7 for any") // 2²/(½ · 3)
 }
 
-// A half's path ends at the first network that is too dense.
 func TestHalvesEndEarly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 60, 0.2)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
@@ -117,9 +113,8 @@ func TestHalvesEndEarly(t *testing.T) {
 	require.Equal(t, 2, part.State.Points[last-1].Edges)
 }
 
-// Values of the authors' algorithm from R's stabs 0.6-4 (function D of helpers.R, run in R 4.2.2
-// with optimize to tol = 1e-12; its uniroot finds a to 1e-12): q edges of p pairs, threshold τ, B
-// halvings, D(θ², 2τ − 1, B, −1/2) and D(θ, τ, 2B, −1/4).
+// R's stabs 0.6-4 (function D of helpers.R, in R 4.2.2 with tol = 1e-12): q edges of p pairs,
+// threshold τ, B halvings, D(θ², 2τ − 1, B, −1/2) and D(θ, τ, 2B, −1/4).
 func TestTailBounds(t *testing.T) {
 	for _, c := range []struct {
 		q, p  float64

@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// The fit to r² is least squares on indicators of the columns, by QR.
+// Least squares on indicators of the columns, by QR.
 func TestStrengthsAreShrunkByColumns(t *testing.T) {
 	const d, rows = 7, 400.0
 	rng := stream.New(1, stream.Simulate)
@@ -55,7 +55,6 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 	}
 }
 
-// In a chain columns differ less than random pairs.
 func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	g, err := simulate.Graph("chain", 8, 0, 0.3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -65,7 +64,6 @@ func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	require.Equal(t, sizes(few, 4), strengths(few, 4, 100), "too few columns to tell")
 }
 
-// packed returns P in the order of graph.PackedIndex.
 func packed(p *mat.SymDense) (out []float64) {
 	for j := range p.SymmetricDim() {
 		for k := j; k < p.SymmetricDim(); k++ {

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
-// turns is the schedule of EM iterations.
 type turns struct {
 	*problem
 	em     em.Turns
@@ -25,7 +24,7 @@ const (
 	fewPairs    = 0.15 // share of the pairs up to which the sparse descent is faster
 
 	// EM converges at about the rate of the share of rows with both columns, for which n/n̄
-	// compensates; more if other cells determine the missing ones. Up to twice as much is tried.
+	// compensates; up to twice as much is tried.
 	firstGain      = 1.5
 	aheadTolerance = 3e-5 // of a minimisation that EM starts from
 )
@@ -39,7 +38,6 @@ func newTurns(p *problem, many int) *turns {
 	return t
 }
 
-// iterate makes EM iterations at λ_k until P converges, at most MaxIter.
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
@@ -68,7 +66,6 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	return nil
 }
 
-// next makes the next iteration at λ_k.
 func (t *turns) next(ctx context.Context, k int) error {
 	if t.State.Turns.Lead.Gain > 0 {
 		lambda := t.lambdas[k] * t.scale()
@@ -82,8 +79,8 @@ func (t *turns) next(ctx context.Context, k int) error {
 	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 }
 
-// begin prepares the iterations at λ_k. With many columns and for Run.Again they start at
-// extrapolated moments. If ctx is done it returns ctx's error and changes nothing.
+// With many columns and for Run.Again iterations start at extrapolated moments. If ctx is done
+// nothing changes.
 func (t *turns) begin(ctx context.Context, k int) error {
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
@@ -112,18 +109,17 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	return nil
 }
 
-// scale converts the minimisation's loss, ψ/2, to the path's, ψ/d.
+// scale converts from ψ/2 to the path's ψ/d.
 func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 
-// runaway ends a path at λ_k, below which there is no minimum, as with collinear columns. The model
-// returns to the previous point, unfinished.
+// runaway ends a path below which there is no minimum, as with collinear columns, and returns to
+// the previous point.
 func (t *turns) runaway(k int) {
 	t.setPoint(k - 1)
 	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
 	t.State.Runaway = true
 }
 
-// turn makes one iteration at λ, whose minimisation starts from the solution at the previous λ;
 // tolerance is the final tolerance of P.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
 	t.look()
@@ -137,7 +133,7 @@ func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) e
 	})
 }
 
-// look checks once whether complete rows make expectation steps unnecessary.
+// Complete rows make expectation steps unnecessary.
 func (t *turns) look() {
 	if t.looked || t.Table.D < t.many {
 		return
@@ -158,8 +154,7 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// minimise is the minimisation step at λ, by the sparse descent while few of many pairs are not
-// zero. The minimum is the same.
+// minimise works by the sparse descent while few of many pairs are not zero, with the same minimum.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
 	if !t.few(packed) {
 		return t.lasso.Minimise(packed, s, lambda, screen)
@@ -175,7 +170,6 @@ func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, scree
 	return true
 }
 
-// few reports whether few of many pairs are not zero.
 func (t *turns) few(packed []float64) bool {
 	if t.Table.D < t.many {
 		return false
@@ -189,7 +183,6 @@ func (t *turns) few(packed []float64) bool {
 	return most >= 0
 }
 
-// stands reports whether 50 iterations would move all elements by less than tolerance.
 func (t *turns) stands(tolerance float64) bool {
 	return refineBlock*t.State.Turns.Movement < tolerance
 }
@@ -202,7 +195,6 @@ func (t *turns) point(lambda float64) Point {
 	return p
 }
 
-// settle makes iterations at the chosen λ until P converges.
 func (t *turns) settle(ctx context.Context, lambda float64) error {
 	f, s := &t.State.Refine, &t.State.Turns
 	s.Anderson.Memory = em.Memory

@@ -12,8 +12,6 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// The sparse descent finds the minimum of the dense one, with weights and for the complete-data
-// equation.
 func TestTurnsOfManyColumns(t *testing.T) {
 	const d = manyColumns + 20
 	for _, c := range []struct {
@@ -55,7 +53,6 @@ func TestTurnsOfManyColumns(t *testing.T) {
 	}
 }
 
-// A path interrupted within a minimisation returns ctx's error and is no runaway.
 func TestTurnsCutWithinAMinimisation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, table := testtables.Star(t, 5, 100, 0.3)

@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// Choice returns a note about the choice, "" for none.
 func (r *Run) Choice() string { return r.choice.words }
 
-// chosenEdges returns the number of chosen edges.
 func (r *Run) chosenEdges() int {
 	if r.choice.edges == nil {
 		return r.State.Points[r.State.Refine.Index].Edges
@@ -17,7 +15,6 @@ func (r *Run) chosenEdges() int {
 	return count(ofNodes(r.covariates, r.choice.edges))
 }
 
-// MatrixWords describes the second moments of a method of one matrix; "" for methods that use rows.
 func (r *Run) MatrixWords() string {
 	if r.matrix == nil || r.matrix.of == nil {
 		return ""
@@ -25,7 +22,6 @@ func (r *Run) MatrixWords() string {
 	return r.matrix.words()
 }
 
-// Ordering describes how the path ordered the pairs.
 func (r *Run) Ordering() string {
 	words := ""
 	switch r.Penalty().Kind {
@@ -48,7 +44,6 @@ func (r *Run) Ordering() string {
 	return words
 }
 
-// moves describes the remaining movement of P after the iterations at the chosen λ.
 func (r *Run) moves() string {
 	by := r.State.Refine.Movement
 	switch {
@@ -66,7 +61,6 @@ func (r *Run) moves() string {
 	return fmt.Sprintf("move by %.2g per %d iterations (root mean square)", by, refineBlock)
 }
 
-// Verdict reports whether the iterations at the chosen λ converged, with the reason.
 func (r *Run) Verdict() string {
 	f := r.State.Refine
 	advice := "use another method or a larger λ"
@@ -104,7 +98,6 @@ func (r *Run) Verdict() string {
 	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise Spec.Network.Iterations", f.Iterations, made, at, moves)
 }
 
-// Warnings returns warnings about the path and the choice of λ.
 func (r *Run) Warnings() (out []string) {
 	f, selective := r.State.Refine, r.Config.Select.Judges()
 	points := r.State.Points
@@ -159,7 +152,6 @@ func (r *Run) Warnings() (out []string) {
 	return append(out, r.Degenerate(f.Size)...)
 }
 
-// unfinishedWarning lists the λ that did not converge.
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
 	if r.State.Runaway || r.stuck() { // the last λ has its own warning
@@ -178,8 +170,7 @@ func (r *Run) unfinishedWarning() []string {
 	return []string{fmt.Sprintf("at %s, %d iterations did not converge, and %s; %s", from, r.Config.MaxIter, chosen, r.either("raise Spec.Network.Iterations", "get more rows", "leave out nearly collinear columns"))}
 }
 
-// either returns the advice "first, or second", with fewRows instead of first if the table has at
-// most as many rows as columns.
+// With at most as many rows as columns, fewRows replaces first.
 func (r *Run) either(first, fewRows, second string) string {
 	if r.Table.RowCount() <= r.Table.D {
 		first = fewRows

@@ -14,7 +14,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Source is a file of rows.
 type Source struct {
 	File   *data.RowFile
 	Before []int                                  // as in survey.Survey
@@ -24,12 +23,10 @@ type Source struct {
 	Hold   func(done, total int)                  // progress of reading the cache; may be nil
 }
 
-// WindowBlocks is the default number of blocks of a window.
 const WindowBlocks = 16
 
-// File provides the rows of a file. Each pass reads the blocks in a new random order, WindowBlocks
-// at a time, and shuffles the rows of these (docs/explanation/streaming.md). A file of one window
-// is held in memory; so are float32 rows if memory allows. Results are the same.
+// File provides the rows of a file. Each pass shuffles the rows of WindowBlocks random blocks at a
+// time (docs/explanation/streaming.md). A file of one window stays in memory.
 type File struct {
 	source Source
 	seed   uint64
@@ -49,8 +46,7 @@ type room struct {
 	observed []bool
 }
 
-// NewFile is for fits with the given batch size and held-out share. window is the number of blocks
-// per window; 0: WindowBlocks.
+// NewFile prepares passes; window is the number of blocks per window; 0: WindowBlocks.
 func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float64, window int) (*File, error) {
 	if window == 0 {
 		window = WindowBlocks
@@ -100,13 +96,10 @@ func (f *File) hold(ctx context.Context) error {
 	return nil
 }
 
-// Count implements Rows.
 func (f *File) Count() int { return f.count }
 
-// HeldOut returns the held-out rows; nil for none.
 func (f *File) HeldOut() *data.Table { return f.heldOut }
 
-// read appends the rows of block k to learned and out, which may be nil.
 func (f *File) read(k int, learned, out *data.Table) error {
 	t, err := f.source.File.Block(k)
 	if err == nil && f.source.Model != nil {
@@ -130,7 +123,6 @@ func (f *File) read(k int, learned, out *data.Table) error {
 	return nil
 }
 
-// Pass implements Rows.
 func (f *File) Pass(ctx context.Context, pass int) iter.Seq2[Window, error] {
 	if f.whole != nil {
 		return NewHeld(f.whole, f.whole.AllRows(), f.seed).Pass(ctx, pass)
@@ -165,7 +157,6 @@ func (f *File) Pass(ctx context.Context, pass int) iter.Seq2[Window, error] {
 	}
 }
 
-// windows reads the windows of a pass into free buffers.
 func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free <-chan room) error {
 	blocks := stream.New(f.seed, stream.Shuffle, uint64(pass), 2).Perm(f.source.File.Blocks())
 	names := f.source.File.Names
@@ -219,13 +210,13 @@ type singles struct {
 }
 
 const (
-	// SingleBytes is the memory of a float32 cell in bytes.
+	// Bytes of a float32 cell.
 	SingleBytes = 33. / 8
 
 	singleShare = 0.5 // share of the memory limit
 )
 
-// newSingles allocates n rows of d columns; nil if memory does not suffice.
+// newSingles returns nil if memory does not suffice.
 func newSingles(n, d int) (*singles, error) {
 	limit, err := memory.Limit()
 	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {

@@ -13,21 +13,18 @@ import (
 // Rows is a source of training rows. A pass has each row once, in an order that depends only on the
 // seed and the pass.
 type Rows interface {
-	// Count returns the number of rows.
 	Count() int
-	// Pass returns the windows of pass 0, 1, …. A window is valid until the next one is requested.
-	// All windows but the last of a pass have a whole number of batches.
+	// Pass returns the windows of pass 0, 1, …. A window is valid until the next one; all but the last
+	// have whole batches.
 	Pass(ctx context.Context, pass int) iter.Seq2[Window, error]
 }
 
-// Window is a part of the rows in memory.
 type Window struct {
 	Table *data.Table
 	Order []int // order of the rows of Table
 	Whole bool  // all rows; Table is the same in every pass
 }
 
-// held provides the rows of a table.
 type held struct {
 	table *data.Table
 	rows  []int
@@ -35,15 +32,13 @@ type held struct {
 	seed  uint64
 }
 
-// NewHeld provides the given rows of t. rows must not change.
+// NewHeld provides rows of t; rows must not change.
 func NewHeld(t *data.Table, rows []int, seed uint64) Rows {
 	return &held{table: t, rows: rows, order: make([]int, len(rows)), seed: seed}
 }
 
-// Count implements Rows.
 func (h *held) Count() int { return len(h.rows) }
 
-// Pass implements Rows with one window in random order.
 func (h *held) Pass(_ context.Context, pass int) iter.Seq2[Window, error] {
 	return func(yield func(Window, error) bool) {
 		copy(h.order, h.rows)

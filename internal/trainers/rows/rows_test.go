@@ -19,7 +19,6 @@ import (
 	"missingscore/internal/trainers/rows"
 )
 
-// numbered is a file of rows with their own number, and a second column with missing cells.
 func numbered(t *testing.T, name string, n int) string {
 	table := &data.Table{Names: []string{"i", "b"}, N: n, D: 2}
 	rng := stream.New(1, 1)
@@ -42,7 +41,6 @@ func numbered(t *testing.T, name string, n int) string {
 	return path
 }
 
-// opened is a file in blocks of the given number of rows.
 func opened(t *testing.T, path string, block int, seed uint64, batch int, share float64, window int) *rows.File {
 	f, err := data.OpenRows(path, data.ReadOptions{}, block)
 	require.NoError(t, err)
@@ -54,7 +52,6 @@ func opened(t *testing.T, path string, block int, seed uint64, batch int, share 
 	return r
 }
 
-// pass returns the numbers of a pass's rows in order, and the sizes of its windows.
 func pass(t *testing.T, r rows.Rows, number int) (order []int, windows []int) {
 	for w, err := range r.Pass(t.Context(), number) {
 		require.NoError(t, err)
@@ -67,8 +64,6 @@ func pass(t *testing.T, r rows.Rows, number int) (order []int, windows []int) {
 	return order, windows
 }
 
-// A pass has each row once, in whole batches except for the last window, in a new order for each
-// pass. It is reproducible, for every format.
 func TestPassesOfAFile(t *testing.T) {
 	const n, batch = 1000, 30
 	csv, parquet := opened(t, numbered(t, "t.csv", n), 64, 5, batch, 0, 4), opened(t, numbered(t, "t.parquet", n), 64, 5, batch, 0, 4)
@@ -101,7 +96,6 @@ func TestPassesOfAFile(t *testing.T) {
 	require.NotEqual(t, first, seed)
 }
 
-// One window equals a table in memory.
 func TestOneWindow(t *testing.T) {
 	f := opened(t, numbered(t, "t.csv", 500), 100, 3, 32, 0, 0)
 	table, err := data.ReadFile(numbered(t, "t.csv", 500), data.ReadOptions{})
@@ -114,7 +108,6 @@ func TestOneWindow(t *testing.T) {
 	}
 }
 
-// Held-out rows do not depend on the blocks and are in no pass.
 func TestHeldOutRows(t *testing.T) {
 	const n, share = 4000, 0.2
 	path := numbered(t, "t.csv", n)
@@ -137,7 +130,6 @@ func TestHeldOutRows(t *testing.T) {
 	require.NotEqual(t, want, opened(t, path, 50, 8, 64, share, 3).HeldOut())
 }
 
-// Leaving or cancelling a pass stops its reading.
 func TestPassesEnd(t *testing.T) {
 	f := opened(t, numbered(t, "t.csv", 2000), 50, 1, 10, 0, 2)
 	for range f.Pass(t.Context(), 0) {
@@ -158,7 +150,6 @@ func TestPassesEnd(t *testing.T) {
 	}
 }
 
-// float32 numbers are rounded float64 numbers, cached or read again.
 func TestSingles(t *testing.T) {
 	const n = 1000
 	path := numbered(t, "t.csv", n)

@@ -19,8 +19,7 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// normals is N(μ, Σ) in two columns; rows a x + σ ε are N(a μ, a²Σ + σ²I). It is defined at noise
-// levels only.
+// normals is N(μ, Σ) in two columns; rows a x + σ ε are N(a μ, a²Σ + σ²I).
 type normals struct {
 	model.Model
 	part
@@ -43,7 +42,6 @@ type atLevel struct {
 	signal, noise graph.Node
 }
 
-// value is the log density at (x, y), up to a constant, with its gradient.
 func (m normals) value(x, y, a, sigma float64) (log float64, score [2]float64) {
 	xx, xy, yy := a*a*m.xx+sigma*sigma, a*a*m.xy, a*a*m.yy+sigma*sigma
 	u, v := x-a*m.mean[0], y-a*m.mean[1]
@@ -82,9 +80,7 @@ var (
 	}{"langevin": {(*diffusion.Sampler).Langevin, 50}, "sde": {(*diffusion.Sampler).Reverse, 400}}
 )
 
-// allowed is the discretisation error allowed beyond the tolerances, in standard deviations of a
-// column: the samplers' moment recursions for normals of variance 0.3 to 2 stay below it with the
-// steps above.
+// Allowed discretisation error beyond the tolerances, in standard deviations of a column.
 const allowed = 0.03
 
 func TestNormal(t *testing.T) {
@@ -112,8 +108,6 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// Missing cells given observed ones follow the conditional normal. Scores are evaluated with
-// observed cells a x + σ ε.
 func TestComplete(t *testing.T) {
 	const n, rho, seen = 800, 0.8, 1.5
 	x, mask := make([]float64, 2*n), make([]float64, 2*n)
@@ -146,8 +140,6 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Level is the model of x + (σ/a) ε: its score is the gradient of its log density, and Markov
-// chains sample that normal.
 func TestLevel(t *testing.T) {
 	const chains, signal, sigma = 500, 0.8, 0.5
 	m := diffusion.Level(normal(part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}), signal, sigma)
@@ -174,7 +166,6 @@ func TestLevel(t *testing.T) {
 	require.Less(t, product.Error, 1e-7)
 }
 
-// ignorant is the same at every level.
 type ignorant struct{ model.Model }
 
 func (i ignorant) AtNoise(_, _ graph.Node) model.Model { return i.Model }

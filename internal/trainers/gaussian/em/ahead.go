@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Lead is the additional state of iterations along a path with many columns: the moments (μ, S) of
-// completed rows, packed (docs/theory/complete-data.md#eq-ahead).
+// Lead holds the moments (μ, S) of completed rows along a path, packed
+// (docs/theory/complete-data.md#eq-ahead).
 type Lead struct {
 	Moments []float64   // the model is their minimum
 	Passed  [][]float64 // final moments at the last two λ, most recent first
@@ -18,15 +18,15 @@ type Lead struct {
 	Moved   float64     // by the last iteration, as State.Movement
 }
 
-// leastRate is the smallest assumed rate of convergence, since some pairs are slower than others.
+// leastRate is the smallest assumed rate of convergence.
 const leastRate = 0.35
 
 // Begin starts the iterations at the next λ from extrapolated moments,
 //
 //	(μ, S) = passed₁ + by (passed₁ − passed₂),   P = minimise(S)
 //
-// or from passed₁ if there is no such P. by is the ratio of the last two steps along the path. It
-// returns false without earlier moments.
+// or passed₁ if there is no such P; by is the ratio of the last two steps. False without earlier
+// moments.
 func (t *Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 	l := &s.Lead
 	if len(l.Passed) == 0 {
@@ -44,8 +44,6 @@ func (t *Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 	return t.minimum(s, l.Passed[0], minimise)
 }
 
-// minimum moves the model to the minimum for moments; ok is false, and the model unchanged, if
-// there is none.
 func (t *Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
 	d := t.Model.Dim()
 	next := append(slices.Clone(moments[:d]), s.Solved[d:]...)
@@ -66,9 +64,8 @@ func (t *Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok boo
 //
 //	f = Ŝ(P) − S,   S ← S + g f,   P ← minimise(S)
 //
-// accelerated by Anderson's method. State.Movement is then the predicted movement of P by the next
-// iteration, at the rate of the last two, at least 0.35. It returns a *SingularError if the
-// minimisation step has no solution.
+// accelerated by Anderson's method. It returns a *SingularError if the minimisation has no
+// solution.
 func (t *Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -105,7 +102,6 @@ func (t *Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error 
 	return nil
 }
 
-// adapt sets the gain that would have been best for the last iteration.
 func (t *Turns) adapt(l *Lead, away []float64) {
 	left := floats.Dot(away, l.Away) / floats.Dot(l.Away, l.Away)
 	if best := l.Gain / (1 - left); best > 0 && !math.IsInf(best, 0) {
@@ -113,7 +109,6 @@ func (t *Turns) adapt(l *Lead, away []float64) {
 	}
 }
 
-// Next returns the start state of the next λ.
 func (s *State) Next() State {
 	next := State{Solved: s.Solved, Lead: Lead{Passed: s.Lead.Passed, Gain: s.Lead.Gain}}
 	if s.Lead.Moments != nil {
@@ -122,7 +117,6 @@ func (s *State) Next() State {
 	return next
 }
 
-// packed returns the upper triangle of a symmetric (d, d) matrix, row by row.
 func packed(full []float64, d int) (out []float64) {
 	out = make([]float64, 0, d*(d+1)/2)
 	for j := range d {
@@ -131,7 +125,6 @@ func packed(full []float64, d int) (out []float64) {
 	return out
 }
 
-// unpacked sets out (d, d), nil for a new matrix, to the symmetric matrix of an upper triangle.
 func unpacked(upper []float64, d int, out []float64) []float64 {
 	if out == nil {
 		out = make([]float64, d*d)

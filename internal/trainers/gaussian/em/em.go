@@ -1,7 +1,5 @@
-// Package em estimates a normal distribution from rows with missing cells by EM: the expectation
-// step computes the moments of the rows completed by the current conditional; the minimisation step
-// computes mean and precision from these moments, with or without a penalty, without a pass over
-// the rows (docs/theory/complete-data.md#eq-em-exact).
+// Package em estimates a normal distribution from rows with missing cells by EM, with or without a
+// penalty (docs/theory/complete-data.md#eq-em-exact).
 package em
 
 import (
@@ -19,7 +17,7 @@ import (
 )
 
 // Minimiser is a minimisation step: it updates packed, P in the order of graph.PackedIndex, for the
-// covariances s (d, d), row by row. ok is false if there is no minimum.
+// covariances s (d, d), row by row. ok is false without a minimum.
 type Minimiser func(packed, s []float64) (ok bool)
 
 // Unpenalised sets P = S⁻¹, which is maximum likelihood and score matching.
@@ -41,7 +39,6 @@ func Unpenalised(packed, s []float64) (ok bool) {
 	return true
 }
 
-// State is the state of EM without the model.
 type State struct {
 	Count       int // number of iterations
 	Anderson    optim.Anderson
@@ -55,18 +52,17 @@ type State struct {
 	Lead Lead // of paths with many columns
 }
 
-// Memory is the memory of the acceleration, in iterations.
+// Memory of the acceleration, in iterations.
 const Memory = 4
 
-// Turns makes EM iterations of a model on some rows of an engine's table.
 type Turns struct {
 	Engine *engine.Engine  // its loss has LossNeeds.Moments
 	Model  *model.Gaussian // the engine's model
 	Rows   []int
 	Bounds *optim.PositiveDefinite // nil: P must only be positive definite
 
-	// MostGain, if not 0, selects iterations on moments (Begin, Onward) and bounds Lead.Gain at
-	// 1/(1 − ρ), with ρ about the rate of convergence.
+	// MostGain, if not 0, selects iterations on moments (Begin, Onward) and bounds Lead.Gain at 1/(1 −
+	// ρ).
 	MostGain float64
 
 	Known *Known // replaces expectation steps for complete rows; State.Likelihood is then not set
@@ -118,7 +114,7 @@ func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	return nil
 }
 
-// expect is the expectation step at x, where the model is: (μ, S) of the completed rows, packed.
+// expect returns (μ, S) of the completed rows, packed.
 func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
 	if t.Known != nil {
 		s.Loss = t.Known.loss(x)
@@ -139,7 +135,6 @@ func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
 	return moments(step.Moments, x[:d]), nil
 }
 
-// Settle moves the model to the last solution of the minimisation step.
 func (t *Turns) Settle(s *State) { t.Put(s.Solved) }
 
 // At returns (μ, P) of the model.
@@ -173,7 +168,7 @@ func (t *Turns) Put(x []float64) (ok bool) {
 	return true
 }
 
-// moved returns the largest change of P from x to y, absolute and relative to the diagonal at y.
+// moved returns the largest change of P, absolute and relative to the diagonal at y.
 func moved(x, y []float64, d int) (most, relative float64) {
 	own, at := make([]float64, d), d
 	for j := range own {
@@ -189,7 +184,6 @@ func moved(x, y []float64, d int) (most, relative float64) {
 	return most, relative
 }
 
-// moments returns (μ, S), packed, of a step's moments about mu.
 func moments(m, mu []float64) []float64 {
 	d := len(mu)
 	found, i := make([]float64, d+d*(d+1)/2), d
@@ -207,9 +201,9 @@ func moments(m, mu []float64) []float64 {
 	return found
 }
 
-// Ascend makes an iteration and reverts an acceleration that lowered the likelihood. back reports
-// that it reverted; the next iteration then starts from the last solution, where the likelihood
-// cannot fall (Dempster, Laird & Rubin 1977).
+// Ascend makes an iteration and reverts an acceleration that lowered the likelihood. The next
+// iteration then starts from the last solution, where the likelihood cannot fall (Dempster, Laird &
+// Rubin 1977).
 func (t *Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
 	before, accelerated := *s, len(s.Anderson.X) > 1
 	err = t.Turn(ctx, s, minimise)
@@ -224,8 +218,6 @@ func (t *Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back 
 	return true, nil
 }
 
-// Known has the mean and the covariances (d, d) of complete rows, the result of every expectation
-// step.
 type Known struct{ Mean, Covariances []float64 }
 
 // loss returns ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
@@ -249,8 +241,7 @@ func (k *Known) loss(x []float64) (sum float64) {
 	return sum
 }
 
-// SingularError means that a minimisation step has no solution: in the completed rows a linear
-// combination of columns has no variance, or nearly none with the penalty.
+// SingularError: in the completed rows a combination of columns has no variance.
 type SingularError struct {
 	Turn        int
 	Mean        []float64
@@ -259,16 +250,13 @@ type SingularError struct {
 
 func (e *SingularError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns an *engine.DivergedError of the same iteration.
 func (e *SingularError) Unwrap() error {
 	return &engine.DivergedError{Iteration: e.Turn, What: "precision"}
 }
 
-// leastShare is the share of each variance that Put adds.
 const leastShare = 1e-10
 
-// Put moves a model to the mean and the covariances plus 1e-10 of each variance. ok is false if the
-// result is not positive definite.
+// Put moves a model to the mean and the covariances plus 1e-10 of each variance.
 func (e *SingularError) Put(g *model.Gaussian) (ok bool) {
 	d := len(e.Mean)
 	raised := mat.NewSymDense(d, append([]float64(nil), e.Covariances...))

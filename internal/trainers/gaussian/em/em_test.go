@@ -18,7 +18,6 @@ import (
 	"missingscore/losses"
 )
 
-// covariances returns the covariances of n draws of d columns.
 func covariances(d, n int, seed uint64) []float64 {
 	rng := stream.New(seed, 1)
 	x := mat.NewDense(n, d, nil)
@@ -41,8 +40,7 @@ func identity(d int) []float64 {
 	return p
 }
 
-// With V = PS by gonum, the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and
-// at most λ w_jk in size where P_jk is 0.
+// V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk where P_jk is 0.
 func requireMinimum(t *testing.T, packed, s, weights []float64, lambda float64) (zeros int) {
 	t.Helper()
 	whole := lambda
@@ -93,7 +91,6 @@ func TestLassoMeetsTheConditions(t *testing.T) {
 	require.InDeltaSlice(t, inverse, packed, 1e-5)
 }
 
-// With weights: the conditions, which determine the minimum of a convex loss.
 func TestWeightedLasso(t *testing.T) {
 	const d = 8
 	s, rng := covariances(d, 40, 3), stream.New(1, 1)
@@ -123,8 +120,7 @@ func TestWeightedLasso(t *testing.T) {
 	require.Equal(t, plain, ones)
 }
 
-// Two columns of variances 1, 4 and correlation ρ: shrinkage keeps the variances and gives the
-// correlation (1 − α)ρ.
+// The variances stay; the correlation is (1 − α)ρ.
 func TestRidge(t *testing.T) {
 	const rho, alpha = 0.6, 0.3
 	packed := identity(2)
@@ -135,7 +131,6 @@ func TestRidge(t *testing.T) {
 	require.False(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{0, 0, 0, 1}))
 }
 
-// Two columns of variance 1 and correlation ρ: with a = P_jj, b = P_12 the conditions are
 // a + bρ = 1 and 2(aρ + b) = −λ sign b, so b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ > 0.
 func TestLassoOfTwoColumns(t *testing.T) {
 	const rho, lambda = 0.6, 0.5
@@ -150,8 +145,7 @@ func TestLassoOfTwoColumns(t *testing.T) {
 	require.False(t, em.Unpenalised(packed, []float64{1, 1, 1, 1}))
 }
 
-// The maximum likelihood precision of a network has its zeros, and its covariances equal the given
-// ones on the network and the diagonal (Dempster 1972).
+// Covariances equal the given ones on the network and the diagonal (Dempster 1972).
 func TestSupport(t *testing.T) {
 	const d = 6
 	s := covariances(d, 50, 2)
@@ -192,8 +186,6 @@ func TestSupport(t *testing.T) {
 	require.InDeltaSlice(t, packed, again, 1e-9)
 }
 
-// For complete rows one iteration, from any start, is maximum likelihood: the mean, and the inverse
-// of the covariances with divisor n.
 func TestOneTurnWithoutGaps(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 80, 0)
@@ -220,8 +212,8 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 	}
 }
 
-// Moments that changed from b to a are extrapolated: the model goes to the inverse of 2a − b
-// without a penalty; if that is not positive definite, to the inverse of a.
+// Moments that changed from b to a: the model goes to (2a − b)⁻¹, or to a⁻¹ if that is not positive
+// definite.
 func TestBegin(t *testing.T) {
 	_, table := testtables.Star(t, 2, 50, 0)
 	m := model.NewGaussian(2, model.Natural)
@@ -244,7 +236,6 @@ func TestBegin(t *testing.T) {
 	require.Nil(t, next.Lead.Moments)
 }
 
-// An iteration on known moments equals one over the rows, with the same loss.
 func TestKnownMoments(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 80, 0)
@@ -271,7 +262,6 @@ func TestKnownMoments(t *testing.T) {
 	require.InDelta(t, loss[0], loss[1], 1e-10)
 }
 
-// few iterates on so few rows with so many missing cells that acceleration may fail.
 func few(t *testing.T, seed uint64) em.Turns {
 	t.Helper()
 	_, table := testtables.Normal(t, 30, seed)
@@ -281,7 +271,6 @@ func few(t *testing.T, seed uint64) em.Turns {
 	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 }
 
-// Guarded iterations never lower the likelihood and converge; others may not.
 func TestAscend(t *testing.T) {
 	wild, ended := 0, 0
 	for seed := range uint64(20) {
@@ -323,8 +312,6 @@ func TestAscend(t *testing.T) {
 	require.Greater(t, ended, 12)
 }
 
-// If a minimisation step has no solution, the covariances plus 1e-10 of each variance have an
-// inverse.
 func TestSingularCovariances(t *testing.T) {
 	turns := few(t, 1)
 	e := &em.SingularError{Turn: 6, Mean: []float64{1, 2, 3, 4}, Covariances: []float64{4, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9}}

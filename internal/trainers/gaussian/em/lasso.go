@@ -17,9 +17,7 @@ import (
 //
 // (Zhang & Zou 2014; Lin, Drton & Shojaie 2016). It is the minimisation step of em-exact
 // (docs/theory/complete-data.md#eq-em-exact). With V = PS the derivatives are V_jj − 1 by P_jj and
-// V_jk + V_kj by a pair, with curvatures S_jj and S_jj + S_kk. Coordinate descent visits the
-// diagonal and the active pairs; then the Karush–Kuhn–Tucker conditions of all other pairs are
-// checked, and violating pairs become active.
+// V_jk + V_kj by a pair, with curvatures S_jj and S_jj + S_kk.
 type Lasso struct {
 	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
 	Tolerance float64
@@ -41,7 +39,6 @@ const (
 	fewVisits   = 1_000_000 // element visits per sweep up to which one worker is used, a millisecond
 )
 
-// NewLasso is for matrices of size d.
 func NewLasso(d int) *Lasso {
 	return &Lasso{Tolerance: 1e-7, d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d), order: optim.NewTournament(d)}
 }
@@ -49,7 +46,7 @@ func NewLasso(d int) *Lasso {
 // Minimise moves packed, P in the order of graph.PackedIndex, to the minimum for s (d, d). Zero
 // pairs are active from the start if their derivative is at least w·screen: λ, or 2λ − λ' by the
 // sequential strong rule (Tibshirani et al. 2012) if P is the minimum for λ'. ok is false if P
-// diverges, as for singular S and small λ, or after 5 million visits.
+// diverges or after 5 million visits.
 func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) {
 	l.start(packed, s)
 	l.join(screen, 0)
@@ -74,7 +71,6 @@ func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) 
 	return true
 }
 
-// start sets P, V = PS and the active pairs to the non-zero ones.
 func (l *Lasso) start(packed, s []float64) {
 	d := l.d
 	l.active = l.active[:0]
@@ -99,7 +95,6 @@ func (l *Lasso) start(packed, s []float64) {
 // wide is the size from which vector operations use BLAS.
 const wide = 32
 
-// add computes to += by·from.
 func (l *Lasso) add(to []float64, by float64, from []float64) {
 	if l.d < wide {
 		floats.AddScaled(to, by, from)
@@ -108,7 +103,6 @@ func (l *Lasso) add(to []float64, by float64, from []float64) {
 	simd.Axpy(to, []float64{by}, from)
 }
 
-// weight returns w_jk, j < k.
 func (l *Lasso) weight(j, k int) float64 {
 	if l.Weights == nil {
 		return 1
@@ -116,8 +110,6 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.d, j, k)]
 }
 
-// join makes pairs active if their derivative is at least w·screen plus slack; any reports whether
-// there were any.
 func (l *Lasso) join(screen, slack float64) (any bool) {
 	d := l.d
 	for j := range d {
@@ -130,12 +122,11 @@ func (l *Lasso) join(screen, slack float64) (any bool) {
 	return any
 }
 
-// draw sorts the active pairs into the order of a sweep.
 func (l *Lasso) draw() {
 	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return a.j, a.k })
 }
 
-// sweep minimises along each active coordinate and returns the largest step times its curvature.
+// sweep returns the largest step times its curvature.
 func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	d := l.d
 	for j := range d {
@@ -151,7 +142,6 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	return max(moved, l.order.Play(workers, func(from, to int) float64 { return l.visit(l.active[from:to], s, lambda) }))
 }
 
-// visit minimises along pairs in order.
 func (l *Lasso) visit(pairs []pair, s []float64, lambda float64) (moved float64) {
 	d := l.d
 	for _, a := range pairs {
@@ -171,22 +161,19 @@ func (l *Lasso) visit(pairs []pair, s []float64, lambda float64) (moved float64)
 }
 
 // Anderson's acceleration of coordinate descent (Bertrand & Massias 2021) every leapEvery sweeps,
-// accepted if the loss is less. With nearly collinear columns a sweep reduces the distance by a
-// hundredth only.
+// accepted if the loss is less.
 const (
 	leapMemory = 4  // earlier sweeps in a leap
 	leapEvery  = 20 // sweeps
 	leapAfter  = 80 // sweeps before the first leap, a multiple of leapEvery
 )
 
-// leap is the acceleration of one descent.
 type leap struct {
 	anderson optim.Anderson
 	sweeps   int
 	x        []float64 // coordinates before the next sweep, if it is used
 }
 
-// after is called after every sweep.
 func (e *leap) after(l *Lasso, s []float64, lambda float64) {
 	if e.sweeps++; e.sweeps <= leapAfter {
 		return
@@ -210,7 +197,6 @@ func (e *leap) after(l *Lasso, s []float64, lambda float64) {
 	}
 }
 
-// coordinates returns the visited coordinates: the diagonal, then the active pairs.
 func (l *Lasso) coordinates() []float64 {
 	x := make([]float64, 0, l.d+len(l.active))
 	for j := range l.d {
@@ -222,7 +208,6 @@ func (l *Lasso) coordinates() []float64 {
 	return x
 }
 
-// put sets P to the coordinates, and V = PS.
 func (l *Lasso) put(coordinates, s []float64) {
 	d := l.d
 	clear(l.v)
@@ -240,7 +225,6 @@ func (l *Lasso) put(coordinates, s []float64) {
 	}
 }
 
-// loss returns the penalised loss at P.
 func (l *Lasso) loss(lambda float64) (sum float64) {
 	d := l.d
 	for i, p := range l.p {

@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// For an autoregression x_j = ρ x_{j−1} + e, S_jk = ρ^|j−k|. The minimum without a penalty, S⁻¹,
-// has 1/(1 − ρ²) at both ends of its diagonal, (1 + ρ²)/(1 − ρ²) between, −ρ/(1 − ρ²) beside the
-// diagonal, and zeros.
+// S_jk = ρ^|j−k|: S⁻¹ has the diagonal 1/(1 − ρ²) at the ends, (1 + ρ²)/(1 − ρ²) between, and −ρ/(1
+// − ρ²) beside it.
 func TestLeapsReachTheMinimum(t *testing.T) {
 	const d, rho, tolerance = 8, 0.98, 1e-9
 	s := make([]float64, d*d)

@@ -32,7 +32,6 @@ const (
 	mostHalvings     = 5 // of the way to the covariances
 )
 
-// NewSupport is for the non-zero pairs of packed, P in the order of graph.PackedIndex.
 func NewSupport(packed []float64, d int) *Support {
 	s, most := &Support{d: d, neighbours: make([][]int, d), beta: make([][]float64, d), column: make([]float64, d)}, 0
 	for j := range d {
@@ -47,8 +46,7 @@ func NewSupport(packed []float64, d int) *Support {
 	return s
 }
 
-// Start sets the start of the next minimisation to covariances (d, d), positive definite. It copies
-// w.
+// Start sets the next start to covariances (d, d), positive definite; it copies w.
 func (s *Support) Start(w []float64) { s.last, s.share = slices.Clone(w), supportShare }
 
 // Minimise is a Minimiser. After Start it reads only the covariances of the network's pairs. ok is
@@ -76,8 +74,7 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	return true
 }
 
-// reach makes sweeps until W converges. If W becomes indefinite, it goes by covariances halfway, up
-// to halvings times.
+// If W becomes indefinite, reach goes by covariances halfway, up to halvings times.
 func (s *Support) reach(cov []float64, halvings int) (ok bool) {
 	from := s.last
 	if s.sweeps(s.begin(cov), cov) {
@@ -121,7 +118,6 @@ func (s *Support) sweeps(w, cov []float64) (ok bool) {
 	return true
 }
 
-// begin returns W before the first sweep: the last W with the variances of cov, or cov.
 func (s *Support) begin(cov []float64) (w []float64) {
 	if s.last == nil {
 		return slices.Clone(cov)
@@ -140,8 +136,6 @@ func (s *Support) begin(cov []float64) (w []float64) {
 	return w
 }
 
-// regress sets β and the covariances of column j with the others; scale holds the roots of the
-// variances.
 func (s *Support) regress(j int, w, cov, scale []float64) (change float64, ok bool) {
 	d, at := s.d, s.neighbours[j]
 	n := len(at)
@@ -173,8 +167,8 @@ func (s *Support) regress(j int, w, cov, scale []float64) (change float64, ok bo
 	return change, true
 }
 
-// eliminate solves Ax = b by Gaussian elimination and overwrites b with x. a holds the upper
-// triangle of the symmetric A (n, n) and is overwritten. ok is false if A is not positive definite.
+// eliminate solves Ax = b in place; a is the upper triangle of A. ok is false if A is not positive
+// definite.
 func eliminate(a, b []float64) (ok bool) {
 	n := len(b)
 	for j := range n {
@@ -202,11 +196,10 @@ func eliminate(a, b []float64) (ok bool) {
 //
 //	P = ((1 − α) S + α diag S)⁻¹,   0 < α < 1,
 //
-// which shrinks correlations by 1 − α and keeps the variances (Schäfer & Strimmer 2005). With the
-// expectation step it gives dense pilot estimates (docs/theory/penalties.md#eq-ridge-em).
+// (Schäfer & Strimmer 2005), for dense pilot estimates (docs/theory/penalties.md#eq-ridge-em).
 type Ridge struct{ Alpha float64 }
 
-// Minimise is a Minimiser. ok is false if a variance is 0.
+// Minimise is a Minimiser; ok is false if a variance is 0.
 func (r Ridge) Minimise(packed, s []float64) (ok bool) {
 	d := int(math.Sqrt(float64(len(s))))
 	shrunk := make([]float64, d*d)

@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Equation is the complete-data equation of ½ψ at θ, by the members of a support. U_i is the mean
+// Equation is the complete-data equation of ½ψ at θ by the members of a support; U_i is the mean
 // over the draws of row i.
 type Equation struct {
 	Mean   []float64     // U, the mean of U_i; 0 at a root
@@ -44,8 +44,7 @@ func (c *Rows) Equation(theta []float64, s *Support) (*Equation, error) {
 	return e, err
 }
 
-// statistics returns the gradients of log q by the members of s for the completed rows of table
-// rows from … to − 1: x_j by η_j, −½x_j² by P_jj, −x_jx_k by P_jk.
+// statistics returns the gradients of log q: x_j by η_j, −½x_j² by P_jj, −x_jx_k by P_jk.
 func (c *Rows) statistics(s *Support, from, to int) *mat.Dense {
 	t := mat.NewDense(c.first[to]-c.first[from], s.Size(), nil)
 	for k := c.first[from]; k < c.first[to]; k++ {
@@ -64,7 +63,6 @@ func (c *Rows) statistics(s *Support, from, to int) *mat.Dense {
 	return t
 }
 
-// means returns the means of u over each row's draws.
 func (c *Rows) means(u *mat.Dense, from, to int) *mat.Dense {
 	_, size := u.Dims()
 	out := mat.NewDense(to-from, size, nil)
@@ -77,8 +75,8 @@ func (c *Rows) means(u *mat.Dense, from, to int) *mat.Dense {
 	return out
 }
 
-// covariance sets into to the unbiased covariances of u and t over each row's draws, summed over
-// rows from … to − 1 and divided by the number of all rows. It subtracts the means from u in place.
+// covariance sums the unbiased covariances of u and t over each row's draws, divided by the number
+// of all rows; it centres u in place.
 func (c *Rows) covariance(into, u, means, t *mat.Dense, from, to int) {
 	for i := from; i < to; i++ {
 		r := c.first[i+1] - c.first[i]

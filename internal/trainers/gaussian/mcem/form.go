@@ -23,7 +23,6 @@ type Form struct {
 	linear  []float64          // γ
 }
 
-// Form returns the loss of the rows.
 func (c *Rows) Form() (*Form, error) {
 	d := c.d
 	w := d + 1
@@ -39,7 +38,6 @@ func (c *Rows) Form() (*Form, error) {
 	return f, nil
 }
 
-// addForm adds the rows from … to − 1.
 func (c *Rows) addForm(into []float64, from, to int) {
 	d, n := c.d, float64(c.Count())
 	w, first, last := d+1, c.first[from], c.first[to]
@@ -68,7 +66,6 @@ func (c *Rows) addForm(into []float64, from, to int) {
 	}
 }
 
-// curvature returns Γ on a support.
 func (f *Form) curvature(s *Support) *mat.SymDense {
 	gamma := mat.NewSymDense(s.Size(), nil)
 	for j, members := range s.columns {
@@ -83,7 +80,7 @@ func (f *Form) curvature(s *Support) *mat.SymDense {
 	return gamma
 }
 
-// minimum returns the θ of least loss on a support, its ψ and the factor of Γ. ok is false if Γ is
+// minimum returns the θ of least loss on a support, its ψ and the factor of Γ; ok is false if Γ is
 // singular.
 func (f *Form) minimum(s *Support) (theta []float64, loss float64, factor *mat.Cholesky, ok bool) {
 	factor = new(mat.Cholesky)
@@ -98,7 +95,6 @@ func (f *Form) minimum(s *Support) (theta []float64, loss float64, factor *mat.C
 	return s.spread(solved.RawVector().Data), -mat.Dot(linear, &solved), factor, true
 }
 
-// Loss returns ψ at θ.
 func (f *Form) Loss(theta []float64) float64 {
 	all := Everything(f.d)
 	members := mat.NewVecDense(all.Size(), all.of(theta))
@@ -122,7 +118,6 @@ func (c *Rows) gradients(s *Support, theta []float64, from, to int) *mat.Dense {
 	return u
 }
 
-// addGradient adds the gradient of one completed row; px is Px.
 func (c *Rows) addGradient(into []float64, s *Support, px, theta, x, g, slope []float64) {
 	for j, members := range s.columns {
 		v := g[j]*(theta[j]-px[j]) + slope[j]

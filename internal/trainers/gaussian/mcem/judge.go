@@ -12,7 +12,7 @@ type Judge struct {
 	inner *mat.Dense // second moments of steps, mean over rows
 }
 
-// NewJudge is for the rows of a root. ok is false if the Jacobian of its equation is singular.
+// NewJudge is for the rows of a root; ok is false if the Jacobian of its equation is singular.
 func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	_, jacobian, _, ok, err := r.Newton()
 	if err != nil || !ok {
@@ -34,14 +34,13 @@ func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	return j, true, nil
 }
 
-// Verdict is the evaluation of a network.
 type Verdict struct {
 	Theta []float64 // of least loss
 	Loss  float64   // ψ at Theta, mean over rows
 	Edges float64   // expected decrease of n ψ by the edges if none is true
 }
 
-// Network evaluates the network of s. ok is false if the loss has no minimum.
+// Network evaluates the network of s; ok is false if the loss has no minimum.
 func (j *Judge) Network(s *Support) (v Verdict, ok bool, err error) {
 	var factor *mat.Cholesky
 	if v.Theta, v.Loss, factor, ok = j.root.Form.minimum(s); !ok {
@@ -72,7 +71,6 @@ func (j *Judge) Network(s *Support) (v Verdict, ok bool, err error) {
 	return v, ok, nil
 }
 
-// trace returns tr(Γ⁻¹V). ok is false if Γ is singular.
 func trace(gamma *mat.Cholesky, v *mat.Dense) (t float64, ok bool) {
 	var solved mat.Dense
 	if gamma.SolveTo(&solved, v) != nil {

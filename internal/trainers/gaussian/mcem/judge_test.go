@@ -17,8 +17,7 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// The decrease of nψ by superfluous edges equals the Judge's expectation on average, for a
-// reference with or without these edges.
+// Superfluous edges lower nψ by the Judge's expectation on average.
 func TestEdgesAreWhatSuperfluousOnesLowerTheLossBy(t *testing.T) {
 	const tables, n, d = 60, 250, 3
 	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})}

@@ -1,7 +1,5 @@
 // Package mcem solves the complete-data equation of a normal distribution on a domain by Monte
-// Carlo EM: missing cells are drawn from the distribution's conditional, and score matching on the
-// completed rows, a quadratic form in (η, P), gives the next distribution
-// (docs/theory/truncated.md#eq-completed-form).
+// Carlo EM (docs/theory/truncated.md#eq-completed-form).
 package mcem
 
 import (
@@ -20,7 +18,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Setting configures the completion of rows.
 type Setting struct {
 	Table   *data.Table
 	Rows    []int          // of the table; fastest if sorted by pattern
@@ -32,8 +29,6 @@ type Setting struct {
 	Observe func(turn int) // called after each iteration of Root; may be nil
 }
 
-// Default draws: enough for EnoughRows completed rows, at most MostDraws per row and, with at most
-// MostRows completed rows, at least LeastDraws.
 const (
 	enoughRows = 20000
 	mostDraws  = 100
@@ -41,7 +36,6 @@ const (
 	mostRows   = 100000
 )
 
-// draws returns the number of draws per row.
 func (s Setting) draws() int {
 	n := max(1, len(s.Rows))
 	if s.Draws > 0 {
@@ -50,7 +44,6 @@ func (s Setting) draws() int {
 	return max(2, min(leastDraws, mostRows/n), min(mostDraws, enoughRows/n))
 }
 
-// ByPattern returns s with all rows of the table, sorted by pattern.
 func (s Setting) ByPattern() Setting {
 	s.Rows = slices.Concat(s.Table.Patterns(s.Table.AllRows())...)
 	return s
@@ -64,7 +57,6 @@ type Rows struct {
 	x, g, slope []float64 // (completed rows, d)
 }
 
-// parts is the number of parts for parallel work.
 const parts = 16
 
 // Draw completes the rows from the conditionals of a normal distribution restricted to the domain.
@@ -90,7 +82,6 @@ func (s Setting) Draw(m *model.Gaussian) (*Rows, error) {
 	return c, err
 }
 
-// complete completes the rows from … to − 1.
 func (s Setting) complete(c *Rows, given *source.Conditional, whole *domain.Domain, from, to int) error {
 	d := c.d
 	b, all := data.NewBatch(1, d), slices.Repeat([]float64{1}, d)
@@ -119,7 +110,7 @@ func (s Setting) complete(c *Rows, given *source.Conditional, whole *domain.Doma
 	return nil
 }
 
-// whole returns the support of completed rows, which includes both sides of censoring thresholds.
+// Completed rows may lie on both sides of censoring thresholds.
 func (s Setting) whole() *domain.Domain {
 	if !s.Domain.Censored() {
 		return s.Domain
@@ -133,7 +124,6 @@ func (s Setting) whole() *domain.Domain {
 	return u
 }
 
-// share visits the rows of parts in parallel.
 func (c *Rows) share(first, after int, visit func(part, from, to int) error) error {
 	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
@@ -149,11 +139,8 @@ func (c *Rows) share(first, after int, visit func(part, from, to int) error) err
 	return pool.Wait()
 }
 
-// Count returns the number of table rows.
 func (c *Rows) Count() int { return len(c.first) - 1 }
 
-// summed adds the size numbers of each part in the order of the parts, with at most one buffer per
-// worker.
 func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]float64, error) {
 	total, sums := make([]float64, size), make([][]float64, min(c.workers, parts))
 	for first := 0; first < parts; first += len(sums) {
@@ -175,8 +162,7 @@ func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]flo
 	return total, nil
 }
 
-// Parameters returns θ = (η, P) of a model with natural parameters, P in the order of
-// graph.PackedIndex.
+// Parameters returns θ = (η, P), P in the order of graph.PackedIndex.
 func Parameters(m *model.Gaussian) []float64 {
 	theta := make([]float64, 0, m.Dim()*(m.Dim()+3)/2)
 	p, mu := m.Precision(), m.Mean()
@@ -195,20 +181,16 @@ func Parameters(m *model.Gaussian) []float64 {
 	return theta
 }
 
-// Put moves a model with natural parameters to θ.
 func Put(m *model.Gaussian, theta []float64) {
 	copy(m.Location.Value, theta)
 	copy(m.Packed.Value, theta[m.Dim():])
 }
 
-// place returns the index of P_jk in θ.
 func place(d, j, k int) int { return d + graph.PackedIndex(d, min(j, k), max(j, k)) }
 
-// precision returns P of θ.
 func precision(d int, theta []float64) *mat.SymDense { return graph.Unpack(d, theta[d:]) }
 
-// Support holds the free elements of θ = (η, P) of a network: η, the diagonal of P, and P_jk of its
-// edges.
+// Support holds the free elements of θ of a network: η, the diagonal of P, and P_jk of its edges.
 type Support struct {
 	Places []int // indices of its members in θ, increasing
 	own    []int // members of every network: η and the diagonal
@@ -221,13 +203,12 @@ type Support struct {
 // pair is P_jk, or η_j if k = −1.
 type pair struct{ j, k int }
 
-// member is a term of a column's score s_j = Σ z θ: z is 1 for η_j, −x_k for P_jk.
+// member is a term z θ of a column's score: z is 1 for η_j, −x_k for P_jk.
 type member struct {
 	number int // index in Support.Places
 	k      int // −1 for η_j
 }
 
-// NewSupport returns the support of a network.
 func NewSupport(a network.Adjacency) *Support {
 	d := a.D
 	s := &Support{d: d, columns: make([][]member, d)}
@@ -255,15 +236,12 @@ func NewSupport(a network.Adjacency) *Support {
 	return s
 }
 
-// Everything returns the support of the complete network.
 func Everything(d int) *Support {
 	return NewSupport(network.Adjacency{D: d, Edge: slices.Repeat([]bool{true}, d*(d-1)/2)})
 }
 
-// Size returns the number of members.
 func (s *Support) Size() int { return len(s.Places) }
 
-// of returns the members of θ.
 func (s *Support) of(theta []float64) []float64 {
 	out := make([]float64, 0, s.Size())
 	for _, at := range s.Places {
@@ -272,7 +250,6 @@ func (s *Support) of(theta []float64) []float64 {
 	return out
 }
 
-// spread returns the θ with these members and 0 elsewhere.
 func (s *Support) spread(members []float64) []float64 {
 	theta := make([]float64, s.d*(s.d+3)/2)
 	for i, at := range s.Places {

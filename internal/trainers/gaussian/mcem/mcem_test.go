@@ -23,7 +23,6 @@ import (
 	"missingscore/losses"
 )
 
-// corner is a normal distribution on a part of R³: two columns with bounds, and a half-space.
 func corner() (simulate.Gaussian, *domain.Domain) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2, 0}, Precision: mat.NewSymDense(3, []float64{1.3, -0.4, 0.2, -0.4, 1, 0.3, 0.2, 0.3, 1.1})}
 	s := domain.All(3)
@@ -32,7 +31,7 @@ func corner() (simulate.Gaussian, *domain.Domain) {
 	return g, s
 }
 
-// some draws rows of it; every third is complete, the others lack the first or the last two cells.
+// Every third row is complete; the others lack the first or the last two cells.
 func some(t *testing.T, n int) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, s := corner()
@@ -56,8 +55,6 @@ func natural(g simulate.Gaussian) *model.Gaussian {
 	return m
 }
 
-// The form has loss and gradient of the graph's score matching on the completed rows; a row with
-// missing cells has weight one in total.
 func TestFormIsTheGraphsLoss(t *testing.T) {
 	table, s := some(t, 60)
 	g, _ := corner()
@@ -97,7 +94,6 @@ func TestFormIsTheGraphsLoss(t *testing.T) {
 	}
 }
 
-// No point on a support has a lower loss than the minimum, where the gradient by its members is 0.
 func TestMinimumOnASupport(t *testing.T) {
 	table, s := some(t, 90)
 	g, _ := corner()
@@ -116,8 +112,7 @@ func TestMinimumOnASupport(t *testing.T) {
 	require.InDeltaSlice(t, make([]float64, 8), e.Mean, 1e-12)
 }
 
-// expected returns E ½ψ_θ of a row with a missing second cell, drawn from the distribution of
-// other, by quadrature.
+// E ½ψ_θ of a row with a missing second cell, drawn from the distribution of other, by quadrature.
 func expected(x float64, s *domain.Domain, theta, other []float64) float64 {
 	half := func(y float64) float64 {
 		sum := 0.0
@@ -144,8 +139,6 @@ func expected(x float64, s *domain.Domain, theta, other []float64) float64 {
 	return over(func(y float64) float64 { return half(y) * q(y) }) / over(q)
 }
 
-// The derivative of the gradient by the distribution drawn from, against quadrature and
-// differences.
 func TestDriftAgainstQuadrature(t *testing.T) {
 	s := domain.All(2)
 	s.Lower[0], s.Lower[1], s.Upper[1] = 0, -0.6, 1.2
@@ -180,8 +173,7 @@ func TestDriftAgainstQuadrature(t *testing.T) {
 	require.Greater(t, math.Abs(mean[1*5+1]), 20*se[1*5+1], "there is something to see")
 }
 
-// Without bounds the root is maximum likelihood: exactly for complete rows, else within the noise
-// of the draws.
+// Exact for complete rows, else within the noise of the draws.
 func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 120, 8)
 	bounds := &optim.PositiveDefinite{Floor: 1e-6}

@@ -10,7 +10,6 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// Root is the result of Setting.Root.
 type Root struct {
 	Theta    []float64 // distribution of the last rows
 	Rows     *Rows
@@ -28,12 +27,10 @@ const (
 	rootPatience = 10 // iterations without progress before the end, due to jumps of draws by rejection
 )
 
-// Root solves the complete-data equation U(θ) = 0 on a support. Each iteration completes the rows
-// from the current θ and moves θ to the least loss of these rows
-// (docs/theory/complete-data.md#eq-complete-data), accelerated by Anderson's method, with P within
-// bounds. It starts at the model's parameters restricted to the support and ends when an iteration
-// moves no element of P by tolerance, without progress, or after the given number of iterations.
-// The model is then at Root.Next. ok is false if the loss has no minimum.
+// Root solves the complete-data equation U(θ) = 0 on a support
+// (docs/theory/complete-data.md#eq-complete-data) from the model's parameters, until an iteration
+// moves no element of P by tolerance. The model is then at Root.Next. ok is false if the loss has
+// no minimum.
 func (s Setting) Root(ctx context.Context, m *model.Gaussian, on *Support, bounds *optim.PositiveDefinite, tolerance float64, turns int) (r *Root, ok bool, err error) {
 	Put(m, on.spread(on.of(Parameters(m))))
 	bounds.Project(m)
@@ -65,7 +62,6 @@ func (s Setting) Root(ctx context.Context, m *model.Gaussian, on *Support, bound
 	}
 }
 
-// turn draws rows from the model at Theta and moves it to Next.
 func (s Setting) turn(r *Root, m *model.Gaussian, bounds *optim.PositiveDefinite) (ok bool, err error) {
 	if r.Rows, err = s.Draw(m); err != nil {
 		return false, err
@@ -91,8 +87,7 @@ func (s Setting) turn(r *Root, m *model.Gaussian, bounds *optim.PositiveDefinite
 	return true, nil
 }
 
-// Newton returns the step J⁻¹U at Theta, with the observed Jacobian J = Γ + K, by the members of
-// the support. ok is false if J is singular.
+// Newton returns the step J⁻¹U at Theta, J = Γ + K; ok is false if J is singular.
 func (r *Root) Newton() (step []float64, jacobian *mat.LU, e *Equation, ok bool, err error) {
 	if e, err = r.Rows.Equation(r.Theta, r.on); err != nil {
 		return nil, nil, nil, false, err

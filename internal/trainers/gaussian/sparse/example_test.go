@@ -8,7 +8,6 @@ import (
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
-// Three columns, the middle one correlated with both others: a path of two λ.
 func ExampleLasso() {
 	l := sparse.Lasso{D: 3, S: []float64{1, 0.6, 0.36, 0.6, 1, 0.6, 0.36, 0.6, 1}}
 	p := sparse.Identity(3)

@@ -10,14 +10,13 @@ import (
 	"missingscore/graph"
 )
 
-// group is a pair of blocks whose pairs of columns are active together: l.active has them from
-// first on, row by row; within one block (a = b) the pairs j < k.
+// group is a pair of blocks: l.active has its pairs from first on, row by row; in one block the
+// pairs j < k.
 type group struct {
 	a, b, first int
 	curvature   float64 // an upper bound, exact if S_AA and S_BB are multiples of the identity
 }
 
-// startGroups sets the active groups from p, including all pairs within blocks.
 func (l *Lasso) startGroups(p *Matrix) {
 	l.groups = l.groups[:0]
 	of := make([]int, 0, l.D) // block of each column
@@ -44,7 +43,6 @@ func (l *Lasso) startGroups(p *Matrix) {
 	}
 }
 
-// addGroup makes the pairs of two blocks active.
 func (l *Lasso) addGroup(a, b int) {
 	first, second := l.Blocks[a], l.Blocks[b]
 	l.groups = append(l.groups, group{a, b, len(l.active), l.largest(first) + l.largest(second)})
@@ -57,7 +55,6 @@ func (l *Lasso) addGroup(a, b int) {
 	}
 }
 
-// largest returns the largest eigenvalue of S_AA.
 func (l *Lasso) largest(b data.Block) float64 {
 	if b.Width == 1 {
 		return l.own[b.First]
@@ -73,7 +70,6 @@ func (l *Lasso) largest(b data.Block) float64 {
 	return e.Values(nil)[b.Width-1]
 }
 
-// groupWeight returns √(|A||B|) w_AB.
 func (l *Lasso) groupWeight(a, b int) float64 {
 	first, second := l.Blocks[a], l.Blocks[b]
 	return math.Sqrt(float64(first.Width*second.Width)) * l.weight(first.First, second.First)
@@ -121,8 +117,6 @@ func (l *Lasso) visitGroups(lambda float64) (moved float64) {
 	return moved
 }
 
-// breakingGroups returns the inactive pairs of blocks with ‖G_AB‖_F at least the group weight times
-// least plus slack.
 func (l *Lasso) breakingGroups(ctx context.Context, least, slack float64) (found [][2]int32, err error) {
 	v := make([]float64, l.D*l.D)
 	(&screen{Lasso: l}).products(v, 0, l.D, 0, l.D)
@@ -149,8 +143,8 @@ func (l *Lasso) breakingGroups(ctx context.Context, least, slack float64) (found
 
 // Strengths returns the largest singular values of P_AA^(−1/2) P_AB P_BB^(−1/2), in the order of
 // graph.PackedIndex over the blocks and 0 for A = B: partial canonical correlations, for single
-// columns absolute partial correlations. They are invariant to linear maps within blocks. They are
-// NaN if a P_AA is not positive definite.
+// columns absolute partial correlations. They are invariant to linear maps within blocks, NaN if a
+// P_AA is not positive definite.
 func (p *Matrix) Strengths(blocks []data.Block) []float64 {
 	whole, n := p.Symmetric(), len(blocks)
 	part := func(a, b data.Block) *mat.Dense {

@@ -13,7 +13,6 @@ import (
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
-// blocksOf returns blocks of these widths.
 func blocksOf(widths ...int) (blocks []data.Block, d int) {
 	for _, w := range widths {
 		blocks = append(blocks, data.Block{First: d, Width: w})
@@ -22,7 +21,6 @@ func blocksOf(widths ...int) (blocks []data.Block, d int) {
 	return blocks, d
 }
 
-// groupNorm returns ‖M_AB‖_F.
 func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 	sum := 0.0
 	for j := a.First; j < a.First+a.Width; j++ {
@@ -33,8 +31,8 @@ func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 	return math.Sqrt(sum)
 }
 
-// proximal minimises ½ tr(PSP) − tr P + λ Σ_{A<B} √(|A||B|) w ‖P_AB‖_F by proximal gradient steps
-// on the whole matrix, of length 1/L, L twice the largest eigenvalue of S.
+// proximal minimises the penalised loss by proximal gradient steps of length 1/L, L twice the
+// largest eigenvalue of S.
 func proximal(s *mat.Dense, blocks []data.Block, weight func(a, b int) float64, lambda float64, steps int) *mat.Dense {
 	d, _ := s.Dims()
 	p := mat.NewDense(d, d, nil)
@@ -68,9 +66,8 @@ func proximal(s *mat.Dense, blocks []data.Block, weight func(a, b int) float64, 
 	return p
 }
 
-// The minimum equals that of another solver and satisfies the Karush–Kuhn–Tucker conditions: with G
-// = PS + SP, diagonal of PS 1, G = 0 within blocks, G_AB = −λ √(|A||B|) w P_AB/‖P_AB‖ if P_AB is
-// not 0, else ‖G_AB‖ ≤ λ √(|A||B|) w. S_AA is not a multiple of the identity.
+// With G = PS + SP: diagonal of PS 1, G = 0 within blocks, G_AB = −λ √(|A||B|) w P_AB/‖P_AB‖ if
+// P_AB is not 0, else ‖G_AB‖ ≤ λ √(|A||B|) w.
 func TestGroups(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 1, 3, 1, 4, 2, 1)
 	raw := covariances(d, 60, 11)
@@ -134,7 +131,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Blocks of one column give the plain lasso.
 func TestGroupsOfOne(t *testing.T) {
 	blocks, d := blocksOf(1, 1, 1, 1, 1, 1)
 	s := covariances(d, 30, 2)
@@ -151,7 +147,6 @@ func TestGroupsOfOne(t *testing.T) {
 	}
 }
 
-// Without a penalty Fit over all groups is the inverse; over some groups the others stay 0.
 func TestFitOfGroups(t *testing.T) {
 	blocks, d := blocksOf(2, 1, 2)
 	s := covariances(d, 50, 3)
@@ -173,9 +168,8 @@ func TestFitOfGroups(t *testing.T) {
 	require.Zero(t, p.Element(0, 2))
 }
 
-// Strengths are the square roots of the largest eigenvalues of P_AA⁻¹ P_AB P_BB⁻¹ P_BA, for single
-// columns absolute partial correlations, and invariant to invertible maps within blocks. The
-// minimum of a path is equivariant to orthogonal maps.
+// Strengths are the square roots of the largest eigenvalues of P_AA⁻¹ P_AB P_BB⁻¹ P_BA, invariant
+// to maps within blocks.
 func TestStrengthsAndMaps(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 3, 1)
 	s := mat.NewDense(d, d, covariances(d, 40, 9))

@@ -1,6 +1,5 @@
-// Package sparse computes the L1 path of a normal distribution's precision from one matrix of
-// second moments by coordinate descent over the active pairs. Time and memory grow with the
-// non-zero pairs, not with the rows (docs/theory/pairwise.md#eq-pairwise-descent).
+// Package sparse computes the L1 path of a normal distribution's precision from second moments.
+// Time and memory grow with the non-zero pairs (docs/theory/pairwise.md#eq-pairwise-descent).
 package sparse
 
 import (
@@ -39,9 +38,9 @@ type Lasso struct {
 	//
 	//	λ Σ_{A<B} √(|A||B|) w_AB ‖P_AB‖_F
 	//
-	// with w_AB the weight of the blocks' first columns and no penalty within a block. They cover
-	// all columns in order; nil: one column each. They need S. Steps are exact if S_AA is a
-	// multiple of the identity; else they use an upper bound on the curvature.
+	// with w_AB the weight of the blocks' first columns and no penalty within a block. They cover all
+	// columns in order and need S; nil: one column each. Steps are exact if S_AA is a multiple of the
+	// identity.
 	Blocks []data.Block
 
 	own      []float64 // S_jj
@@ -51,7 +50,6 @@ type Lasso struct {
 	groups   []group // active groups, with Blocks
 }
 
-// neighbours holds the active pairs of a column: the other columns and P there.
 type neighbours struct {
 	at    []int32
 	value []float64
@@ -72,7 +70,6 @@ const (
 	farthest   = 1e8            // |P_jk| above it has diverged
 )
 
-// Outcome is the end of a minimisation.
 type Outcome struct {
 	Sweeps int
 	Moved  float64 // largest step times its curvature in the last sweep
@@ -81,8 +78,7 @@ type Outcome struct {
 
 // Minimise moves p to the minimum. Zero pairs are active from the start if their derivative is at
 // least w·screen: 2λ − λ' by the sequential strong rule (Tibshirani et al. 2012) if p is the
-// minimum for λ'. After a descent, pairs that violate the Karush–Kuhn–Tucker conditions become
-// active. It fails only if ctx ends.
+// minimum for λ'. It fails only if ctx ends.
 func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64) (o Outcome, err error) {
 	l.start(p)
 	breaking, add := l.breaking, func(j, k int) { l.add(j, k, 0) }
@@ -118,7 +114,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 	return o, nil
 }
 
-// Fit moves p to the minimum without a penalty over its diagonal and its pairs.
+// Fit moves p to the unpenalised minimum over its diagonal and its pairs.
 func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 	l.start(p)
 	err = l.descend(ctx, 0, &o)
@@ -126,7 +122,6 @@ func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 	return o, err
 }
 
-// descend sweeps until convergence.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
 	for once := l.visits(); ; visits += once {
@@ -144,7 +139,6 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	}
 }
 
-// visits returns the number of elements of S that a sweep reads.
 func (l *Lasso) visits() (sum int) {
 	for _, n := range l.rows {
 		sum += len(n.at) * (len(n.at) + 1)
@@ -152,7 +146,7 @@ func (l *Lasso) visits() (sum int) {
 	return 2*sum + l.D
 }
 
-// sweep minimises along each active coordinate and returns the largest step times its curvature.
+// sweep returns the largest step times its curvature.
 func (l *Lasso) sweep(lambda float64) (moved float64) {
 	d := l.D
 	for j := range d {
@@ -173,7 +167,6 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 	return moved
 }
 
-// visit minimises along pairs in order.
 func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 	for _, a := range pairs {
 		j, k := int(a.j), int(a.k)
@@ -191,7 +184,6 @@ func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 	return moved
 }
 
-// weight returns w_jk, j < k.
 func (l *Lasso) weight(j, k int) float64 {
 	if l.Weights == nil {
 		return 1
@@ -199,7 +191,6 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.D, j, k)]
 }
 
-// product returns V_jk = Σ_l P_jl S_lk.
 func (l *Lasso) product(j, k int) (sum float64) {
 	n, s := &l.rows[j], l.S[k*l.D:(k+1)*l.D]
 	if n.row != nil {
@@ -212,7 +203,6 @@ func (l *Lasso) product(j, k int) (sum float64) {
 	return sum
 }
 
-// start sets P and the active pairs from p.
 func (l *Lasso) start(p *Matrix) {
 	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
 	for j := range l.D {
@@ -240,14 +230,12 @@ func (l *Lasso) start(p *Matrix) {
 	}
 }
 
-// set updates P in the row, if there is one.
 func (n *neighbours) set(k int, value float64) {
 	if n.row != nil {
 		n.row[k] = value
 	}
 }
 
-// add makes a pair active.
 func (l *Lasso) add(j, k int, value float64) {
 	a, b := &l.rows[j], &l.rows[k]
 	l.active = append(l.active, pair{int32(j), int32(k), int32(len(a.at)), int32(len(b.at))})
@@ -255,7 +243,6 @@ func (l *Lasso) add(j, k int, value float64) {
 	b.at, b.value = append(b.at, int32(j)), append(b.value, value)
 }
 
-// end writes P without its zeros to p, in the order of columns.
 func (l *Lasso) end(p *Matrix) {
 	p.Diagonal = append(p.Diagonal[:0], l.diagonal...)
 	p.At, p.Value = p.At[:0], p.Value[:0]
@@ -270,7 +257,7 @@ func (l *Lasso) end(p *Matrix) {
 const tile = 256 // columns per tile; a worker takes a pair of tiles
 
 // breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
-// of tiles. It computes V tile by tile.
+// of tiles.
 func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
@@ -299,13 +286,11 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 	return slices.Concat(found...), nil
 }
 
-// screen holds a worker's V of two tiles.
 type screen struct {
 	*Lasso
 	jk, kj []float64
 }
 
-// look checks the pairs of the tiles that begin at columns j0 and k0.
 func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 	high, wide := min(tile, s.D-j0), min(tile, s.D-k0)
 	s.products(s.jk, j0, high, k0, wide)
@@ -324,7 +309,6 @@ func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 	return found
 }
 
-// products sets v to V_jk for ranges of j and k.
 func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	for a := range high {
 		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
@@ -337,7 +321,6 @@ func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	}
 }
 
-// has reports whether a pair is active.
 func (s *screen) has(j, k int) bool {
 	if len(s.rows[k].at) < len(s.rows[j].at) {
 		j, k = k, j

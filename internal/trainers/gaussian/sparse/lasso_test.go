@@ -12,7 +12,6 @@ import (
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
-// covariances returns the covariances of n draws of d columns, row by row.
 func covariances(d, n int, seed uint64) []float64 {
 	rng := stream.New(seed, 1)
 	x := mat.NewDense(n, d, nil)
@@ -33,8 +32,7 @@ func packed(p *sparse.Matrix) []float64 {
 	return out
 }
 
-// With V = PS by gonum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk in size where
-// P_jk is 0; also with weights, some of them 0.
+// With V = PS: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk where P_jk is 0.
 func TestConditionsOfAMinimum(t *testing.T) {
 	const d = 300 // more than a tile
 	s := covariances(d, 400, 1)
@@ -80,8 +78,6 @@ func TestConditionsOfAMinimum(t *testing.T) {
 	}
 }
 
-// The minimum equals that of the dense descent from any start, also with whole rows for columns
-// with many neighbours.
 func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
 	for _, d := range []int{40, 70} {
 		s := covariances(d, 3*d/2, 2)
@@ -101,8 +97,6 @@ func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
 	}
 }
 
-// on returns the matrix with the diagonal of packed and the pairs that are not held, including
-// zeros.
 func on(packed []float64, held []bool, d int) *sparse.Matrix {
 	p := &sparse.Matrix{D: d}
 	i := 0
@@ -118,8 +112,6 @@ func on(packed []float64, held []bool, d int) *sparse.Matrix {
 	return p
 }
 
-// Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold on
-// these, and the others stay 0.
 func TestFit(t *testing.T) {
 	const d = 5
 	s := covariances(d, 50, 3)
@@ -147,7 +139,7 @@ func TestFit(t *testing.T) {
 	require.NotZero(t, p.Element(0, 2))
 }
 
-// Two columns of variance 1 and correlation ρ: b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
+// b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
 func TestTwoColumns(t *testing.T) {
 	const rho, lambda = 0.6, 0.5
 	l := &sparse.Lasso{D: 2, S: []float64{1, rho, rho, 1}, Tolerance: 1e-12}
@@ -162,7 +154,6 @@ func TestTwoColumns(t *testing.T) {
 	require.Empty(t, p.At)
 }
 
-// Copies of a column have no minimum for a small λ: the descent ends and is not done.
 func TestCopiesRunAway(t *testing.T) {
 	l := &sparse.Lasso{D: 2, S: []float64{1, 1, 1, 1}}
 	p := sparse.Identity(2)
@@ -192,7 +183,7 @@ func TestResidual(t *testing.T) {
 	require.False(t, ok)
 }
 
-// As optim.PositiveDefinite: with unit diagonal and one pair b, the factor makes 1 − |b| the floor.
+// With unit diagonal and one pair b, the factor makes 1 − |b| the floor.
 func TestKeepDefinite(t *testing.T) {
 	p := on([]float64{1, 2, 1}, make([]bool, 3), 2)
 	within, err := p.KeepDefinite(t.Context(), 0.1)
@@ -204,8 +195,7 @@ func TestKeepDefinite(t *testing.T) {
 	require.True(t, within)
 }
 
-// With many columns several workers give the result of one to the byte, with pairs and with whole
-// rows; both reach the same minimum.
+// Equal to the byte.
 func TestWorkersAtOnce(t *testing.T) {
 	const d = 320
 	s := covariances(d, 2*d, 6)
@@ -230,8 +220,6 @@ func TestWorkersAtOnce(t *testing.T) {
 	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
 }
 
-// Distance is the largest element of the difference, including pairs of only one matrix; a block
-// has the elements of its columns.
 func TestDistanceAndBlock(t *testing.T) {
 	zeros := make([]bool, 6)
 	a, b := on([]float64{1, 0.5, 0, 1, 0, 1}, zeros, 3), sparse.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)

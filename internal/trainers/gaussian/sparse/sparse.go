@@ -15,8 +15,7 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// Matrix is a symmetric matrix stored as its diagonal and its non-zero pairs j < k, in the order of
-// columns.
+// Matrix is symmetric, stored as its diagonal and its non-zero pairs j < k in the order of columns.
 type Matrix struct {
 	D        int
 	Diagonal []float64
@@ -24,7 +23,6 @@ type Matrix struct {
 	Value    []float64
 }
 
-// Identity returns the start of a path.
 func Identity(d int) *Matrix {
 	p := &Matrix{D: d, Diagonal: make([]float64, d)}
 	for j := range p.Diagonal {
@@ -33,7 +31,6 @@ func Identity(d int) *Matrix {
 	return p
 }
 
-// FromPacked converts a matrix in the order of graph.PackedIndex.
 func FromPacked(packed []float64, d int) *Matrix {
 	p := &Matrix{D: d}
 	i := 0
@@ -49,7 +46,6 @@ func FromPacked(packed []float64, d int) *Matrix {
 	return p
 }
 
-// ToPacked sets packed, in the order of graph.PackedIndex, to the matrix.
 func (p *Matrix) ToPacked(packed []float64) {
 	clear(packed)
 	for j, v := range p.Diagonal {
@@ -70,13 +66,11 @@ func (p *Matrix) Scale(unit []float64) {
 	}
 }
 
-// Clone returns a deep copy.
 func (p *Matrix) Clone() *Matrix {
 	return &Matrix{D: p.D, Diagonal: slices.Clone(p.Diagonal), At: slices.Clone(p.At), Value: slices.Clone(p.Value)}
 }
 
-// Distance returns the largest absolute element of P − Q, both in the order of columns; NaN
-// elements are ignored.
+// Distance returns the largest absolute element of P − Q; NaN elements are ignored.
 func (p *Matrix) Distance(q *Matrix) (most float64) {
 	take := func(size float64) {
 		if size > most {
@@ -111,7 +105,6 @@ func (p *Matrix) Distance(q *Matrix) (most float64) {
 	return most
 }
 
-// Element returns P_jk.
 func (p *Matrix) Element(j, k int) float64 {
 	if j == k {
 		return p.Diagonal[j]
@@ -123,10 +116,8 @@ func (p *Matrix) Element(j, k int) float64 {
 	return 0
 }
 
-// order compares pairs in the order of columns.
 func order(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
-// sort sorts the pairs in the order of columns.
 func (p *Matrix) sort() {
 	places := make([]int, len(p.At))
 	for i := range places {
@@ -139,7 +130,6 @@ func (p *Matrix) sort() {
 	}
 }
 
-// Symmetric returns P as a mat.Symmetric. Its PackTo is ToPacked.
 func (p *Matrix) Symmetric() mat.Symmetric { return symmetric{p} }
 
 type symmetric struct{ p *Matrix }
@@ -150,8 +140,7 @@ func (s symmetric) T() mat.Matrix           { return s }
 func (s symmetric) SymmetricDim() int       { return s.p.D }
 func (s symmetric) PackTo(packed []float64) { s.p.ToPacked(packed) }
 
-// BlockOf returns the submatrix of some columns, in ascending order. It stays sparse for a Matrix's
-// Symmetric.
+// BlockOf returns the submatrix of ascending columns; a Matrix's Symmetric stays sparse.
 func BlockOf(whole mat.Symmetric, columns []int) mat.Symmetric {
 	if s, ok := whole.(symmetric); ok {
 		return s.p.block(columns).Symmetric()
@@ -165,7 +154,6 @@ func BlockOf(whole mat.Symmetric, columns []int) mat.Symmetric {
 	return b
 }
 
-// block returns the submatrix of some columns, in ascending order.
 func (p *Matrix) block(columns []int) *Matrix {
 	b, place := &Matrix{D: len(columns)}, make([]int32, p.D)
 	for j := range place {
@@ -183,7 +171,7 @@ func (p *Matrix) block(columns []int) *Matrix {
 	return b
 }
 
-// Finite reports whether all elements are finite and of plausible size for standardised columns.
+// Finite: all elements are finite and of plausible size for standardised columns.
 func (p *Matrix) Finite() bool {
 	for _, values := range [][]float64{p.Diagonal, p.Value} {
 		for _, v := range values {
@@ -195,7 +183,6 @@ func (p *Matrix) Finite() bool {
 	return true
 }
 
-// neighbours returns the neighbours of each column.
 func (p *Matrix) neighbours() []neighbours {
 	rows := make([]neighbours, p.D)
 	for i, at := range p.At {
@@ -253,7 +240,6 @@ func (p *Matrix) Smallest(ctx context.Context) (float64, error) {
 	return p.smallest(ctx, p.Diagonal, slices.Repeat([]float64{1}, p.D))
 }
 
-// smallest is Smallest for diag(diagonal) + diag(unit) N diag(unit), N the pairs.
 func (p *Matrix) smallest(ctx context.Context, diagonal, unit []float64) (float64, error) {
 	rows := p.neighbours()
 	return lanczos.Smallest(ctx, p.D, func(y, x []float64) {
@@ -267,8 +253,8 @@ func (p *Matrix) smallest(ctx context.Context, diagonal, unit []float64) (float6
 	})
 }
 
-// Residual returns the residual variance of column j, s_jj − s_jN S_NN⁻¹ s_Nj, for second moments
-// s(j, k). ok is false if S_NN is not positive definite or the variance is not positive.
+// Residual returns s_jj − s_jN S_NN⁻¹ s_Nj; ok is false if S_NN is not positive definite or the
+// variance not positive.
 func Residual(s func(j, k int) float64, j int, others []int) (variance float64, ok bool) {
 	variance = s(j, j)
 	n := len(others)

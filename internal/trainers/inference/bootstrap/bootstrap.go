@@ -1,5 +1,5 @@
-// Package bootstrap estimates the uncertainty of a network by resampling: it repeats the whole
-// estimate on rows drawn with replacement, or on subsets (docs/theory/resampling.md).
+// Package bootstrap repeats the whole estimate on rows drawn with replacement, or on subsets
+// (docs/theory/resampling.md).
 package bootstrap
 
 import (
@@ -21,7 +21,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// kind is the name of the bootstrap among inference.Kinds.
 const kind = "bootstrap"
 
 const resampleUnit = "resample"
@@ -35,14 +34,12 @@ func init() {
 	}
 }
 
-// Identifiers of random streams.
 const (
 	drawnResamples uint64 = iota + 1
 	drawnSubsamples
 )
 
-// resample repeats the estimate on n rows drawn with replacement from the table's n rows, with
-// their missing cells.
+// resample draws n of the table's n rows with replacement, with their missing cells.
 func resample(ctx context.Context, p inference.Problem) error {
 	n := p.Path.Table.N
 	return fits{
@@ -66,8 +63,7 @@ const most = 0.1
 //	SE = √(Σ (r_b − r̄)² / (B − 1)),   interval: the quantiles (1 ∓ level)/2 of the r_b
 //
 // Estimate is the network's, Inclusion the share of networks with the edge, and SameSign the share
-// of these with the sign of Estimate. There are no p values: edges are 0 by selection, so the share
-// of r_b beyond 0 is not a test.
+// of these with the sign of Estimate. There are no p values: edges are 0 by selection.
 func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
 	d := len(p.Path.Nodes())
 	var networks, strengths [][]float64
@@ -112,8 +108,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	return out, nil
 }
 
-// pair sets the statistics of resamples r for a pair with an Estimate; none with fewer than two
-// resamples.
+// pair sets the statistics; none with fewer than two resamples.
 func pair(u *network.Uncertainty, r []float64, level float64) {
 	if len(r) < 2 {
 		return
@@ -136,8 +131,7 @@ func pair(u *network.Uncertainty, r []float64, level float64) {
 	u.Low, u.High = quantile(r, (1-level)/2), quantile(r, (1+level)/2)
 }
 
-// quantile returns the quantile of type 7 of Hyndman & Fan 1996 (R's default): linear interpolation
-// at index (n − 1)q, from 0, of sorted numbers.
+// quantile is of type 7 of Hyndman & Fan 1996 (R's default).
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(math.Floor(at))
@@ -153,8 +147,7 @@ type fits struct {
 	made       *[]inference.Fit // in inference.State
 }
 
-// make runs the unfinished repetitions, in parallel as the path's workers. A result depends on the
-// seed and its number only.
+// A result depends on the seed and its number only.
 func (f fits) make(ctx context.Context, p inference.Problem) error {
 	for len(*f.made) < f.number {
 		*f.made = append(*f.made, inference.Fit{})
@@ -194,7 +187,6 @@ func (f fits) make(ctx context.Context, p inference.Problem) error {
 	})
 }
 
-// failures returns the number of failures and a message, "" for none.
 func failures(unit string, made []inference.Fit) (failed int, told string) {
 	first := -1
 	for i, f := range made {

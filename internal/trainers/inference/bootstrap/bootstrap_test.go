@@ -55,8 +55,7 @@ func TestStatisticsAgainstR(t *testing.T) {
 	require.Zero(t, correlation(a.Weights(6), fit(0, 0, 0, 0, 0, 0).Weights(6)))
 }
 
-// The coefficient is the largest share at which 95 % of the networks correlate by more than
-// 0.7; those that failed do not.
+// The largest share at which 95 % of the networks correlate by more than 0.7.
 func TestCoefficient(t *testing.T) {
 	whole := fit(0.5, -0.3, 0, 0.2, 0, 0.1)
 	other := fit(-0.5, 0.3, 0.4, 0, 0.6, 0) // of other strengths, too
@@ -76,7 +75,7 @@ func TestCoefficient(t *testing.T) {
 	require.Equal(t, 50, s.Levels[9].Rows)
 	require.InDelta(t, 0.05+0.7/9, s.Levels[1].Dropped, 1e-15)
 
-	// One of 20 is 95 % yet, two are not: from the fifth share on.
+	// One of 20 is 95 %, two are not: from the fifth share on.
 	two := func(level, i int) bool { return i == 0 || level >= 4 && i < 2 }
 	s = compare(whole, build(two, other), 200, 4)
 	require.InDelta(t, 0.05+3*0.7/9, s.Coefficient[edgeWeight], 1e-15)

@@ -10,8 +10,8 @@ import (
 
 const mostCompared = 100
 
-// differences compares the values at the given indices: the interval of a difference is between the
-// quantiles (1 ∓ level)/2 of the resampled differences (docs/theory/resampling.md#eq-differences).
+// differences has as intervals the quantiles (1 ∓ level)/2 of the resampled differences
+// (docs/theory/resampling.md#eq-differences).
 func differences(places []int, values []float64, resamples [][]float64, level float64) *inference.Differences {
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
 	d := &inference.Differences{Of: places[:min(len(places), mostCompared)], All: len(places)}

@@ -6,9 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The intervals are those of R's bootnet 1.9.1 for these networks and resamples:
-// plot(x, "edge", plot = "difference", onlyNonZero = TRUE, alpha = 0.2) and plot(x, "strength", plot = "difference",
-// alpha = 0.2), as the data of the ggplot.
+// R's bootnet 1.9.1: plot(x, "edge", plot = "difference", onlyNonZero = TRUE, alpha = 0.2) and
+// plot(x, "strength", plot = "difference", alpha = 0.2), as the data of the ggplot.
 func TestDifferencesAgainstBootnet(t *testing.T) {
 	resamples := [][]float64{
 		{.5, -.3, 0, .2, 0, .1}, {.4, -.2, .1, .1, 0, 0}, {.45, -.35, 0, .3, .05, .12}, {.6, -.1, 0, .25, 0, .2},

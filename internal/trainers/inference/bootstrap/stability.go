@@ -23,17 +23,16 @@ const (
 	droppedTimes = inference.LeastStability
 )
 
-// A statistic is stable at a dropped share if its correlation with the whole table's statistic
-// exceeds WantedCorrelation with probability wantedShare.
+// A statistic is stable at a dropped share if its correlation with the whole table's exceeds
+// WantedCorrelation with probability wantedShare.
 const (
 	WantedCorrelation = 0.7
 	wantedShare       = 0.95
 )
 
-// least is the number of subsamples per share from which 95 % of them differs from all.
+// least is the number of subsamples per share from which 95 % of them is not all.
 const least = 20
 
-// Statistics of Stability.
 const (
 	strength   = "strength"    // of each column, the sum of absolute partial correlations
 	edgeWeight = "edge weight" // of each pair, the partial correlation
@@ -47,8 +46,8 @@ type Stability struct {
 	Warnings    []string
 }
 
-// Level is the result for a statistic and a dropped share. The correlation is 0 if a network failed
-// or a statistic is constant.
+// Level is a statistic at a dropped share. A correlation is 0 if a network failed or a statistic is
+// constant.
 type Level struct {
 	Statistic     string
 	Dropped       float64 // share of the rows
@@ -60,16 +59,14 @@ type Level struct {
 
 const subsampleUnit = "subsample"
 
-// dropped returns the dropped share of subsample i; the shares alternate.
 func dropped(i int) float64 {
 	return leastDropped + (mostDropped-leastDropped)*float64(i%droppedTimes)/(droppedTimes-1)
 }
 
-// left returns the number of remaining rows.
 func left(n int, share float64) int { return int(math.Round((1 - share) * float64(n))) }
 
-// CaseDropping repeats the estimate on rows drawn without replacement and compares strengths and
-// edge weights with the whole table's. For a shard it runs the estimates and returns nil.
+// CaseDropping compares strengths and edge weights of subsamples with the whole table's. For a
+// shard it runs the estimates and returns nil.
 func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) {
 	n := p.Path.Table.N
 	err := fits{
@@ -86,7 +83,7 @@ func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) 
 	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, len(p.Path.Nodes())), nil
 }
 
-// interpretable is the least coefficient at which an order may be interpreted (Epskamp, Borsboom & Fried 2018).
+// interpretable is the least coefficient for an interpretation (Epskamp, Borsboom & Fried 2018).
 const interpretable = 0.25
 
 func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
@@ -126,7 +123,6 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 	return s
 }
 
-// tell summarises one or more correlations.
 func (l *Level) tell(r []float64) {
 	above := 0
 	for _, v := range r {
@@ -139,7 +135,6 @@ func (l *Level) tell(r []float64) {
 	l.Share = float64(above) / float64(len(r))
 }
 
-// correlation returns Pearson's correlation, 0 if x or y is constant.
 func correlation(x, y []float64) float64 {
 	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
 		return 0
@@ -147,7 +142,6 @@ func correlation(x, y []float64) float64 {
 	return stat.Correlation(x, y, nil)
 }
 
-// Sentence states the coefficients and their recommended values.
 func (s *Stability) Sentence() string {
 	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights, with correlations above 0.7 in 95 %% of subsamples. At least 0.25 is required, 0.5 is recommended (Epskamp, Borsboom & Fried 2018)",
 		s.Coefficient[strength], s.Coefficient[edgeWeight])

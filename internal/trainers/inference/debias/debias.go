@@ -1,7 +1,6 @@
-// Package debias infers the partial correlations of a Gaussian network from estimates without
-// penalty or selection bias (docs/theory/inference.md): maximum likelihood with all pairs free; one
-// Newton step towards it with too few rows and for the marginal loss; on a domain with bounds the
-// root of the complete-data equation.
+// Package debias infers partial correlations without penalty or selection bias
+// (docs/theory/inference.md): maximum likelihood with all pairs free, one Newton step towards it,
+// or on a domain the root of the complete-data equation.
 package debias
 
 import (
@@ -53,7 +52,6 @@ func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	return nil
 }
 
-// equationOf returns the equation of an estimator on R^d.
 func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	complete := e.Loss == losses.GaussianComplete
 	marginal := e.Loss == losses.GaussianMarginal
@@ -151,9 +149,9 @@ const (
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// startOf returns the start of a step: the maximum likelihood estimate with all pairs free if the
-// table has enough rows (docs/theory/inference.md#eq-enough-rows); else the chosen network,
-// unpenalised if that fit exists.
+// startOf returns maximum likelihood with all pairs free if the table has enough rows
+// (docs/theory/inference.md#eq-enough-rows); else the chosen network, unpenalised if that fit
+// exists.
 func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
@@ -167,12 +165,10 @@ func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian
 	return m, fromPenalised, err
 }
 
-// mostIterations limits a fit that does not converge. No simulated table with enough rows took 200.
 const mostIterations = 1000
 
-// unpenalised returns the maximum likelihood estimate with all pairs free. It is nil if pairs of
-// columns have, on average, no more rows than there are parameters
-// (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
+// unpenalised returns nil without enough rows (docs/theory/inference.md#eq-enough-rows), or if the
+// optimiser does not converge.
 func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
@@ -205,7 +201,6 @@ func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	return m, nil
 }
 
-// together returns the mean number of rows with both columns of a pair.
 func together(t *data.Table) float64 {
 	sum, counts := 0, t.PairCounts()
 	for _, n := range counts {
@@ -214,8 +209,8 @@ func together(t *data.Table) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// rests describes the estimate, the standard errors and their assumption on missing cells. own: the
-// observed Hessian, valid under MAR; depends: the test rejects MCAR.
+// rests describes the estimate; own: the observed Hessian, valid under MAR; depends: the test
+// rejects MCAR.
 func rests(from origin, robust, own, depends, complete bool) string {
 	errors, gaps := "standard errors for normal rows", " with cells missing completely at random: the test found no evidence against it"
 	if robust {
@@ -232,8 +227,7 @@ func rests(from origin, robust, own, depends, complete bool) string {
 	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
-// enough returns the mean number of rows per pair that intervals need for nominal coverage
-// (benchmarks/coverage).
+// enough returns the mean rows per pair for nominal coverage (benchmarks/coverage).
 func enough(d int, robust bool) int {
 	if robust {
 		return min(15*d, max(200, 5*d))
@@ -241,7 +235,7 @@ func enough(d int, robust bool) int {
 	return min(10*d, max(200, 5*d))
 }
 
-// Enough reports whether a table has enough rows for robust intervals of nominal coverage.
+// Enough rows for robust intervals of nominal coverage.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
 func fewRows(t *data.Table, robust bool) []string {

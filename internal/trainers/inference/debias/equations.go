@@ -17,7 +17,6 @@ type moments struct {
 	own       *triangle // observed minus expected Hessian; nil unless Problem.Own
 }
 
-// parameters returns the length of θ for d columns.
 func parameters(d int) int { return d + d*(d+1)/2 }
 
 // moments returns the moments of the problem's equation. The expected Hessian of the likelihood is
@@ -34,7 +33,7 @@ func parameters(d int) int { return d + d*(d+1)/2 }
 //
 //	tr(dP C dP (Σ̃ − δ̂δ̂ᵀ)) − 2 dμᵀ(I − PC) dP δ̂
 //
-// which has mean 0 under MCAR but not under MAR.
+// with mean 0 under MCAR but not under MAR.
 func (p Problem) moments(o *rows, g gradients) (*moments, error) {
 	d, size := o.d, parameters(o.d)
 	m := &moments{effective: o.total, gradient: make([]float64, size), hessian: newTriangle(size, p.Workers)}
@@ -76,8 +75,7 @@ func (p Problem) moments(o *rows, g gradients) (*moments, error) {
 	return m, nil
 }
 
-// addOwn adds a pattern's observed minus expected Hessian: in P to the form, and the block of μ and
-// packed P.
+// addOwn adds a pattern's observed minus expected Hessian.
 func (o *rows) addOwn(q *pattern, s, c *mat.SymDense, w *mat.Dense, own *form) {
 	d := o.d
 	sum, second := make([]float64, d), mat.NewSymDense(d, nil)
@@ -105,8 +103,7 @@ func (o *rows) addOwn(q *pattern, s, c *mat.SymDense, w *mat.Dense, own *form) {
 //
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
-// stored as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs, a matrix
-// product of all X with all Y.
+// stored as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs.
 type form struct {
 	d     int
 	sums  *triangle // T, then K, from row and column d on
@@ -126,7 +123,6 @@ func (f *form) add(w float64, x, y *mat.SymDense) {
 	f.column(w, x, x)
 }
 
-// column adds w X_ab Y_ce to T.
 func (f *form) column(w float64, x, y *mat.SymDense) {
 	if f.x == nil {
 		f.x, f.y = make([]float64, f.sums.n*formTogether), make([]float64, f.sums.n*formTogether)
@@ -155,8 +151,6 @@ func (f *form) flush() {
 // for two cells: with c_ab = 1 if a = b, else 2,
 //
 //	K[ab, ce] = ½ c_ab c_ce (T[ac, be] + T[ae, bc])
-//
-// It works in place on each set of four columns, which has three pairings.
 func (f *form) finish() error {
 	if f.sums == nil {
 		return nil
@@ -181,7 +175,6 @@ func (f *form) finish() error {
 	return f.err
 }
 
-// both returns the number of cells of a pair.
 func both(a, b int) float64 {
 	if a == b {
 		return 1

@@ -25,8 +25,6 @@ type contrast struct {
 // (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
 //
 //	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
-//
-// ρ is scale-free, so estimated scales add no error.
 func (e *Estimate) contrasts() (out []contrast) {
 	p := e.Precision
 	d := p.SymmetricDim()
@@ -49,7 +47,6 @@ func (e *Estimate) contrasts() (out []contrast) {
 	return out
 }
 
-// errors sets the standard errors of contrasts.
 func (e *Estimate) errors(contrasts []contrast, variances []float64) {
 	for i, v := range variances {
 		e.SE[contrasts[i].pair] = math.Sqrt(v)
@@ -62,9 +59,8 @@ func (e *Estimate) errors(contrasts []contrast, variances []float64) {
 //	s² → s² / (1 − (k + 3) s²)
 //
 // where k columns are neighbours of either column of the pair in the network p at the start of the
-// step. Robust errors at the estimate are corrected twice, because gradients are smaller there than
-// at the truth. A pair with at most the information of k + 3 complete rows has no standard error;
-// without counts these pairs.
+// step. Robust errors are corrected twice, because gradients are smaller at the estimate. A pair
+// with at most the information of k + 3 complete rows has no standard error.
 func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 	d, pair := p.SymmetricDim(), 0
 	for j := range d {
@@ -92,9 +88,8 @@ func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 	return without
 }
 
-// tails measures heavy tails by Mardia's kurtosis, extended to rows with missing cells
-// (docs/theory/inference.md#eq-tails). For a normal row with k observed cells, D = (x − μ)_oᵀ
-// Σ_oo⁻¹ (x − μ)_o is χ² with k degrees of freedom.
+// tails is Mardia's kurtosis for rows with missing cells (docs/theory/inference.md#eq-tails): D =
+// (x − μ)_oᵀ Σ_oo⁻¹ (x − μ)_o is χ² with k degrees of freedom.
 type tails struct {
 	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows; 0: unknown
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
@@ -129,7 +124,7 @@ func tailsOf(t *data.Table, mu []float64, p mat.Symmetric) (tails, error) {
 }
 
 // warnings reports tails that fewer than one in a thousand tables of normal rows have. Correlations
-// of elliptical rows have ratio times the variance of normal rows.
+// of elliptical rows have ratio times the variance.
 func (t tails) warnings() []string {
 	if distuv.UnitNormal.Survival(t.z) > 0.001 {
 		return nil

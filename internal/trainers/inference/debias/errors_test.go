@@ -15,8 +15,7 @@ import (
 	"missingscore/internal/trainers/inference"
 )
 
-// scaled are normal rows with a third of the cells missing, each row times one of two factors, and
-// the precision of the complete rows.
+// Normal rows with a third of the cells missing, each times one of two factors.
 func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table, *mat.SymDense) {
 	t.Helper()
 	const d = 4
@@ -46,8 +45,7 @@ func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table
 	return table, q
 }
 
-// Rows times ½ or 3⁄2 at random have E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value, for
-// any missing cells.
+// E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value for factors ½ and 3⁄2.
 func TestTailsOfScaledRows(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(40) {
@@ -62,7 +60,6 @@ func TestTailsOfScaledRows(t *testing.T) {
 	require.InDelta(t, 2*(math.Pow(0.5, 4)+math.Pow(1.5, 4))/math.Pow(0.25+2.25, 2), mean, 4*sd/math.Sqrt(40))
 }
 
-// For normal rows z is standard normal, at the true and at fitted mean and precision.
 func TestTailsOfNormalRows(t *testing.T) {
 	const tables = 300
 	var known, fitted []float64
@@ -76,8 +73,8 @@ func TestTailsOfNormalRows(t *testing.T) {
 		require.NoError(t, err)
 		fitted = append(fitted, tails.z)
 	}
-	// With fitted mean and covariance, Mardia's kurtosis has a mean smaller by 2k(k + 2)/(n + 1),
-	// which is √(k(k + 2)/2n) of z to first order; k is 2.8 here.
+	// With fitted moments Mardia's kurtosis is smaller by 2k(k + 2)/(n + 1), about √(k(k + 2)/2n) of
+	// z; k is 2.8 here.
 	for i, z := range [][]float64{known, fitted} {
 		mean, sd := stat.MeanStdDev(z, nil)
 		require.InDelta(t, -float64(i)*math.Sqrt(2.8*4.8/2/400), mean, 4*sd/math.Sqrt(tables))
@@ -85,8 +82,7 @@ func TestTailsOfNormalRows(t *testing.T) {
 	}
 }
 
-// For complete rows the standard error of z is Fisher's 1/√(n − k − 3), with k columns held
-// constant (Fisher 1924), if all are neighbours; without an edge k is 0.
+// 1/√(n − k − 3), with k columns held constant (Fisher 1924).
 func TestFewRowsIsFishers(t *testing.T) {
 	const d, n = 6, 30
 	for name, c := range map[string]struct {
@@ -117,7 +113,6 @@ func TestFewRowsIsFishers(t *testing.T) {
 	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
 }
 
-// Without missing cells the sentence does not mention them.
 func TestRestsOnNoGaps(t *testing.T) {
 	require.Equal(t, "one Newton step from the penalised estimate; standard errors for normal rows with cells missing completely at random: the test found no evidence against it", rests(fromPenalised, false, false, false, false))
 	require.Contains(t, rests(fromLikelihood, true, true, true, false), "robust standard errors for cells missing at random")

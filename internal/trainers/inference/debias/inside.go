@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// Inside is a table on a domain with bounds, and a normal distribution as the start of the root
-// search.
+// Inside is a table on a domain with bounds, and a normal distribution to start at.
 type Inside struct {
 	Table   *data.Table // columns standardised
 	Domain  *domain.Domain
@@ -38,10 +37,8 @@ const (
 //	θ̃ = θ̂ − J⁻¹U(θ̂),   cov θ̃ = J⁻¹ V J⁻ᵀ / (n − d − 1)
 //
 // J is the observed Jacobian Γ + K, and V the second moments of the rows' parts U_i at θ̂
-// (mcem.Equation). V includes the Monte Carlo noise, so few draws give larger standard errors. n −
-// d − 1 replaces n because each column's parameters are fitted. If the precision does not stay
-// positive definite, the step starts from the given normal. why is the reason if there is no
-// estimate.
+// (mcem.Equation). V includes the Monte Carlo noise; n − d − 1 replaces n because each column's
+// parameters are fitted. why is the reason without an estimate.
 func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err error) {
 	d, n := p.Table.D, p.Table.N
 	if n <= d+1 {
@@ -86,8 +83,8 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 	return e, "", nil
 }
 
-// root returns the root with all pairs free; or, without a positive definite one, the start with
-// rows drawn from it. It is nil if the loss has no minimum.
+// root returns the root with all pairs free; else the start with rows drawn from it; nil if the
+// loss has no minimum.
 func (p Inside) root(ctx context.Context) (r *mcem.Root, free bool, err error) {
 	d := p.Table.D
 	by := mcem.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()

@@ -15,7 +15,6 @@ import (
 	"missingscore/internal/testtables"
 )
 
-// inside is StepInside from the standard normal distribution.
 func inside(t *testing.T, p Inside) *Estimate {
 	t.Helper()
 	p.Start = model.NewGaussian(p.Table.D, model.Natural)
@@ -25,9 +24,7 @@ func inside(t *testing.T, p Inside) *Estimate {
 	return e
 }
 
-// Without missing cells the root is the minimum, for any start. With distant bounds all rows weigh
-// the same, and it is ordinary score matching with the errors of the marginal loss, up to the
-// correction.
+// Distant bounds: ordinary score matching with the errors of the marginal loss.
 func TestFarBoundsAreScoreMatching(t *testing.T) {
 	const n, d = 300, 4
 	g, table := testtables.Star(t, d, n, 0)
@@ -50,7 +47,6 @@ func TestFarBoundsAreScoreMatching(t *testing.T) {
 	require.InDeltaSlice(t, e.SE, again.SE, 1e-8)
 }
 
-// One column above a bound: the variances of η and P are those by quadrature.
 func TestTruncatedNormalByQuadrature(t *testing.T) {
 	const n, eta, p = 40000, 0.42, 1.4
 	g := simulate.Gaussian{Mean: []float64{eta / p}, Precision: mat.NewSymDense(1, []float64{p})}
@@ -92,8 +88,8 @@ func TestTruncatedNormalByQuadrature(t *testing.T) {
 	require.InDelta(t, p, e.Precision.At(0, 0), 4*math.Sqrt(cov.At(1, 1)/n))
 	for a := range 2 {
 		for b := range 2 {
-			// The variance of an estimated variance is about (κ − 1)/n of its square; with κ of 10 four
-			// standard errors are 0.06, and the curvature adds as much.
+			// The variance of an estimated variance is about (κ − 1)/n of its square, κ = 10: four standard
+			// errors are 0.06, and the curvature adds as much.
 			require.InEpsilon(t, cov.At(a, b), n*e.Covariance.At(a, b), 0.12)
 		}
 	}

@@ -8,13 +8,12 @@ import (
 	"missingscore/internal/stream"
 )
 
-// errorDraws is the number of draws for standard errors with more than DirectColumns columns: their
-// relative Monte Carlo error is 5 %.
+// errorDraws gives a relative Monte Carlo error of 5 %.
 const errorDraws = 200
 
-// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and standard
-// errors from the spread of H⁻¹ξ over draws of ξ, the mean gradient of rows with random signs
-// (robust) or of simulated rows with the table's gaps (model).
+// largeStep is Step for many columns: conjugate gradients, and standard errors from the spread of
+// H⁻¹ξ over draws of ξ, the mean gradient of rows with random signs (robust) or of simulated rows
+// (model).
 func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estimate, error) {
 	d, n := rows.d, len(rows.of)
 	o, err := newOperator(rows)
@@ -77,7 +76,7 @@ func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estima
 //
 //	H[X] = ½ mean Σ̃XΣ̃ = ½ ( ΣXΣ − C̄XΣ − ΣXC̄ + mean CXC )
 //
-// A pattern with m gaps costs m³; all else is done once. Matrices are (d, d), row by row.
+// Matrices are (d, d), row by row.
 type operator struct {
 	*rows
 	mean    []float64 // S̄ = Σ − C̄
@@ -101,7 +100,6 @@ func newOperator(r *rows) (*operator, error) {
 	return o, nil
 }
 
-// apply returns H[x].
 func (o *operator) apply(multiply graph.Product[float64], x []float64) []float64 {
 	d := o.d
 	xs, first, second := make([]float64, d*d), make([]float64, d*d), make([]float64, d*d)
@@ -137,9 +135,7 @@ const (
 	solveIterations = 500
 )
 
-// solve returns X with H[X] = g, by conjugate gradients with the preconditioner 2 S̄⁻¹gS̄⁻¹, the
-// inverse of H for a single pattern. It fails with ErrSingular if the residual does not become
-// small.
+// solve uses conjugate gradients with the preconditioner 2 S̄⁻¹gS̄⁻¹. It fails with ErrSingular.
 func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float64, error) {
 	half := make([]float64, len(g))
 	precondition := func(g []float64) []float64 {
@@ -173,8 +169,7 @@ func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float6
 	return nil, errSingular
 }
 
-// gradient returns ½ Σ_i s_i(δ̂_iδ̂_iᵀ − Σ̃_i)/n over rows δ̂ (rows, d) and factors s, n the total
-// weight, and Σ_i s_i/n.
+// gradient returns ½ Σ_i s_i(δ̂_iδ̂_iᵀ − Σ̃_i)/n and Σ_i s_i/n, n the total weight.
 func (o *operator) gradient(multiply graph.Product[float64], delta, factors []float64) (g []float64, sum float64) {
 	d := o.d
 	by, part := make([]float64, len(delta)), make([]float64, len(o.patterns))

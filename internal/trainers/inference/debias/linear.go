@@ -17,7 +17,6 @@ type worker struct {
 	memory   []float64
 }
 
-// room returns an uninitialised buffer of n numbers, valid until the next call.
 func (w *worker) room(n int) []float64 {
 	if cap(w.memory) < n {
 		w.memory = make([]float64, n)
@@ -25,7 +24,7 @@ func (w *worker) room(n int) []float64 {
 	return w.memory[:n]
 }
 
-// each runs tasks 0 to tasks−1 on up to workers goroutines. Results do not depend on scheduling.
+// Results of each do not depend on scheduling.
 func each(workers, tasks int, do func(w *worker, task int) error) error {
 	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
 		multiply, err := graph.NewProduct()
@@ -34,7 +33,6 @@ func each(workers, tasks int, do func(w *worker, task int) error) error {
 	}, nil)
 }
 
-// blockWidth is the number of rows or columns of a block.
 const blockWidth = 96
 
 func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
@@ -45,8 +43,8 @@ func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
 	})
 }
 
-// triangle is the lower triangle of a large symmetric matrix H or, after factorise, its Cholesky
-// factor L, H = LLᵀ, in blocks of columns for OpenBLAS (graph.Product).
+// triangle is the lower triangle of a symmetric H or, after factorise, its Cholesky factor L, in
+// blocks of columns for OpenBLAS (graph.Product).
 type triangle struct {
 	n, workers int
 	panels     []panel
@@ -67,7 +65,6 @@ func newTriangle(n, workers int) *triangle {
 	return m
 }
 
-// at returns cell (i, j) = (j, i).
 func (m *triangle) at(i, j int) *float64 {
 	if i < j {
 		i, j = j, i
@@ -76,19 +73,16 @@ func (m *triangle) at(i, j int) *float64 {
 	return &p.cells[(i-p.first)*p.width+j-p.first]
 }
 
-// rows returns count rows of the panel, from row at of the matrix.
 func (p *panel) rows(at, count int) []float64 {
 	return p.cells[(at-p.first)*p.width : (at-p.first+count)*p.width]
 }
 
-// addScaled adds w x.
 func (m *triangle) addScaled(w float64, x *triangle) {
 	for k, p := range m.panels {
 		floats.AddScaled(p.cells, w, x.panels[k].cells)
 	}
 }
 
-// addProduct adds the lower triangle of xyᵀ, x and y (n, k).
 func (m *triangle) addProduct(x, y []float64, k int) error {
 	return each(m.workers, len(m.panels), func(w *worker, task int) error {
 		p := &m.panels[task]
@@ -102,7 +96,7 @@ func (m *triangle) addProduct(x, y []float64, k int) error {
 	})
 }
 
-// factorise replaces H by its factor. It fails with ErrSingular if H is not positive definite.
+// factorise fails with ErrSingular if H is not positive definite.
 func (m *triangle) factorise() error {
 	for k := range m.panels {
 		p := &m.panels[k]
@@ -131,7 +125,6 @@ func (m *triangle) factorise() error {
 	return nil
 }
 
-// invert sets the inverse of the panel's diagonal block.
 func (p *panel) invert() (ok bool) {
 	w := p.width
 	p.own = make([]float64, w*w)
@@ -142,7 +135,7 @@ func (p *panel) invert() (ok bool) {
 	return ok && lapack64.Trtri(t) && !floats.HasNaN(p.own)
 }
 
-// forward replaces b (n, k) by L⁻¹b; rows of b above from must be zero.
+// forward sets b (n, k) to L⁻¹b; rows of b above from must be zero.
 func (m *triangle) forward(w *worker, b []float64, k, from int) {
 	for _, p := range m.panels {
 		end := p.first + p.width
@@ -159,7 +152,7 @@ func (m *triangle) forward(w *worker, b []float64, k, from int) {
 	}
 }
 
-// backward replaces b (n, k) by L⁻ᵀb.
+// backward sets b to L⁻ᵀb.
 func (m *triangle) backward(w *worker, b []float64, k int) {
 	for i := len(m.panels) - 1; i >= 0; i-- {
 		p := &m.panels[i]
@@ -174,7 +167,6 @@ func (m *triangle) backward(w *worker, b []float64, k int) {
 	}
 }
 
-// solve returns H⁻¹b from the factor.
 func (m *triangle) solve(b []float64) (x []float64, err error) {
 	x = append(x, b...)
 	return x, each(1, 1, func(w *worker, _ int) error {

@@ -15,7 +15,6 @@ import (
 
 var names = []string{"a", "b", "c", "d"}
 
-// normal is a distribution N(mu, p⁻¹).
 type normal struct {
 	d        int
 	mu       []float64
@@ -32,7 +31,6 @@ func newNormal(t *testing.T, mu []float64, p mat.Symmetric) *normal {
 	return n
 }
 
-// atProblem has the moments and the rows' gradients of a problem.
 func atProblem(t *testing.T, p Problem) (*moments, gradients) {
 	t.Helper()
 	multiply, err := graph.NewProduct()
@@ -45,7 +43,6 @@ func atProblem(t *testing.T, p Problem) (*moments, gradients) {
 	return m, g
 }
 
-// someNormal has an edge of each sign and none.
 func someNormal(t *testing.T) *normal {
 	return newNormal(t, []float64{0.1, -0.2, 0.3, 0.4}, mat.NewSymDense(4, []float64{
 		1.5, 0.4, 0, -0.2,
@@ -55,7 +52,6 @@ func someNormal(t *testing.T) *normal {
 	}))
 }
 
-// someRows are not someNormal's, and have gaps.
 func someRows(t *testing.T) *data.Table {
 	rng := stream.New(1, stream.Simulate)
 	values, observed := make([]float64, 30*4), make([]bool, 30*4)
@@ -67,7 +63,6 @@ func someRows(t *testing.T) *data.Table {
 	return table
 }
 
-// by is n with coordinate i of θ moved by h.
 func (n *normal) by(t *testing.T, i int, h float64) *normal {
 	x := append([]float64{}, n.mu...)
 	for a := range n.d {
@@ -79,7 +74,7 @@ func (n *normal) by(t *testing.T, i int, h float64) *normal {
 	return newNormal(t, x[:n.d], graph.Unpack(n.d, x[n.d:]))
 }
 
-// loss is the mean of −log p(x_o), or of the marginal loss, by gonum's marginal distributions.
+// Mean of −log p(x_o), or of the marginal loss, by gonum's marginal distributions.
 func loss(t *testing.T, table *data.Table, n *normal, q Equation) float64 {
 	sum, rows := 0.0, 0
 	whole, ok := distmv.NewNormal(n.mu, n.sigma, nil)
@@ -112,7 +107,7 @@ func loss(t *testing.T, table *data.Table, n *normal, q Equation) float64 {
 	return sum / float64(rows)
 }
 
-// gradientOf is by central differences of the loss, hessianOf of the mean gradient.
+// Central differences.
 func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) (g []float64) {
 	const h = 1e-4
 	for i := range parameters(n.d) {
@@ -162,15 +157,14 @@ func TestObservedHessianAgainstDifferences(t *testing.T) {
 	requireEqual(t, hessianOf(t, table, n, Likelihood), own(momentsOf(t, table, n, Likelihood)), 1e-5)
 }
 
-// own is the rows' Hessian.
 func own(m *moments) *mat.SymDense {
 	h := whole(m.hessian)
 	h.AddSym(h, whole(m.own))
 	return h
 }
 
-// exactRows have, for each of some patterns, exactly the moments of n up to the fifth: points
-// of Gauss–Hermite quadrature of order 3, 0 and ±√3, as often as their weights 4:1:1 say.
+// Rows with the moments of n up to the fifth for each pattern: Gauss–Hermite points of order 3, 0
+// and ±√3, with multiplicities 4:1:1.
 func exactRows(t *testing.T, n *normal) *data.Table {
 	points := []float64{0, 0, 0, 0, math.Sqrt(3), -math.Sqrt(3)}
 	var values []float64
@@ -208,8 +202,8 @@ func exactRows(t *testing.T, n *normal) *data.Table {
 	return table
 }
 
-// On rows with the model's own moments the expected Hessian is the observed one, the mean
-// gradient is zero, and for the likelihood the covariance of the rows' gradients is the model's.
+// Expected and observed Hessian agree, the mean gradient is zero, and the covariance of the rows'
+// gradients is the model's.
 func TestExpectationsOnExactRows(t *testing.T) {
 	n := someNormal(t)
 	table := exactRows(t, n)

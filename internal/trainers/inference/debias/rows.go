@@ -14,8 +14,8 @@ import (
 	"missingscore/losses"
 )
 
-// rows are a table's rows with a value, pattern by pattern, and their completion δ̂ = E[x − μ | x_o]
-// under a normal distribution N(μ, Σ), P = Σ⁻¹ (docs/theory/inference.md#eq-pattern).
+// rows are a table's rows by pattern, with δ̂ = E[x − μ | x_o] under N(μ, Σ), P = Σ⁻¹
+// (docs/theory/inference.md#eq-pattern).
 type rows struct {
 	d        int
 	mu       []float64
@@ -30,8 +30,6 @@ type rows struct {
 // pattern is a set of missing columns, with
 //
 //	C = P_mm⁻¹, 0 elsewhere,   W = I − CP, 0 in the columns of m,   Σ̃ = Σ − C
-//
-// For z = x − μ, W z is δ̂; it does not depend on the values in gaps.
 type pattern struct {
 	gaps        []int
 	c           []float64 // C on the gaps (m, m)
@@ -39,7 +37,6 @@ type pattern struct {
 	share       float64   // of the total weight
 }
 
-// newRows fails with losses.ErrNotPositiveDefinite if P is not positive definite.
 func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat.Symmetric) (*rows, error) {
 	d := len(mu)
 	var inverse mat.SymDense
@@ -85,7 +82,7 @@ func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat
 	return o, nil
 }
 
-// conditional returns P_mm⁻¹ (m, m). ok is false if P_mm is not positive definite.
+// conditional returns P_mm⁻¹ (m, m); ok is false if P_mm is not positive definite.
 func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	m := len(gaps)
 	c = make([]float64, m*m)
@@ -110,7 +107,7 @@ func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	return c, true
 }
 
-// fill replaces z (rows, d) by W z: it sets the gaps.
+// fill sets z (rows, d) to W z.
 func (o *rows) fill(multiply graph.Product[float64], z []float64) {
 	d := o.d
 	for i, k := range o.of {
@@ -130,14 +127,12 @@ func (o *rows) fill(multiply graph.Product[float64], z []float64) {
 	}
 }
 
-// times returns zP.
 func (o *rows) times(multiply graph.Product[float64], z []float64) []float64 {
 	out := make([]float64, len(z))
 	multiply(false, false, len(z)/o.d, o.d, o.d, z, o.p, out)
 	return out
 }
 
-// add adds w times C to a (d, d).
 func (q *pattern) add(a []float64, w float64, d int) {
 	m := len(q.gaps)
 	for i, j := range q.gaps {
@@ -193,7 +188,7 @@ func (o *rows) gradients(multiply graph.Product[float64], equation Equation) gra
 	return g
 }
 
-// each visits the gradients of rows first … last − 1. visit may change g but must not keep it.
+// visit may change g but must not keep it.
 func (g gradients) each(first, last int, visit func(i int, g []float64)) {
 	d, at := g.d, -1
 	var constant mat.SymDense

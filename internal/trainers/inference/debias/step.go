@@ -20,7 +20,7 @@ const (
 	Marginal                   // the marginal loss: exact
 )
 
-// Problem is a normal distribution N(Mean, Precision⁻¹) fitted to a table, the start of a step.
+// Problem is N(Mean, Precision⁻¹) fitted to a table, the start of a step.
 type Problem struct {
 	Table     *data.Table // columns standardised
 	Mean      []float64
@@ -32,7 +32,6 @@ type Problem struct {
 	Seed      uint64 // for standard errors with more than DirectColumns columns
 }
 
-// Estimate is the result of a step.
 type Estimate struct {
 	Precision  *mat.SymDense // may have a nonpositive diagonal with few rows
 	Covariance *mat.SymDense // StepInside only: of θ = (η, P), P packed
@@ -42,13 +41,11 @@ type Estimate struct {
 	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 }
 
-// errSingular means that the step has no solution.
 var errSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
 // DirectColumns is the largest number of columns with factorised second derivatives.
 const DirectColumns = 150
 
-// errTooManyColumns means too many columns for the second derivatives of the marginal loss.
 var errTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
 
 // Step makes one Newton step from θ̂ and returns it with standard errors
@@ -56,10 +53,9 @@ var errTooManyColumns = fmt.Errorf("more than %d columns need second derivatives
 //
 //	θ̃ = θ̂ − H⁻¹ ∇ℓ_n(θ̂),   cov θ̃ = H⁻¹ V H⁻¹ / n
 //
-// where θ is the mean and the packed precision. H and V have d(d+3)/2 rows; their memory is
-// reserved first. With more than DirectColumns columns neither is formed: the step uses conjugate
-// gradients, standard errors use draws, and Own has no effect. It fails if P is not positive
-// definite, with ErrSingular or ErrTooManyColumns.
+// where θ is the mean and the packed precision. With more than DirectColumns columns the step uses
+// conjugate gradients, standard errors use draws, and Own has no effect. It fails if P is not
+// positive definite, with ErrSingular or ErrTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
 	large := p.Table.D > DirectColumns
 	if large && p.Equation != Likelihood {
@@ -84,7 +80,6 @@ func Step(p Problem) (*Estimate, error) {
 	return p.directStep(o, o.gradients(multiply, p.Equation))
 }
 
-// reserve checks the memory of the largest matrices.
 func (p Problem) reserve(large bool) (free func(), err error) {
 	d, n, workers := float64(p.Table.D), float64(p.Table.N), float64(max(1, p.Workers))
 	if large {
@@ -133,8 +128,7 @@ func (p Problem) directStep(o *rows, g gradients) (*Estimate, error) {
 	return e, err
 }
 
-// ownFloor is the least share of the expected information that the observed Hessian must keep in
-// every direction.
+// ownFloor is the least share of the expected information that the observed Hessian must keep.
 const ownFloor = 0.1
 
 // blend replaces the Hessian by w H_own + (1 − w) H_expected with the largest w of 1, ¾, ½, ¼ and 0
@@ -142,7 +136,7 @@ const ownFloor = 0.1
 //
 //	w H_own + (1 − w) H_expected − ownFloor H_expected
 //
-// is positive definite, and returns w.
+// is positive definite; it returns w.
 func (m *moments) blend() (share float64, err error) {
 	above := newTriangle(m.hessian.n, m.hessian.workers)
 	for share = 1; share > 0; share -= 0.25 {
@@ -163,8 +157,8 @@ func (m *moments) blend() (share float64, err error) {
 	return share, err
 }
 
-// variances returns model-based variances of contrasts of θ̃, wᵀH⁻¹w/n. With sampling weights n is
-// the effective sample size (docs/theory/weights.md#eq-weighted-sandwich).
+// variances returns wᵀH⁻¹w/n; with sampling weights n is the effective sample size
+// (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	h, out := m.hessian, make([]float64, len(contrasts))
 	err = blocks(h.workers, 0, len(contrasts), func(w *worker, at, count int) {
@@ -183,8 +177,7 @@ func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	return out, err
 }
 
-// rowVariances returns robust variances of contrasts of θ̃: the variance of wᵀH⁻¹g_i over rows,
-// divided by n. Gradients have the sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
+// The variance of wᵀH⁻¹g_i over rows, divided by n (docs/theory/weights.md#eq-weighted-sandwich).
 func (p Problem) rowVariances(g gradients, h *triangle, contrasts []contrast) ([]float64, error) {
 	n, k := len(g.of), len(contrasts)
 	sums := make([][]float64, (n+blockWidth-1)/blockWidth) // by block: sums and sums of squares

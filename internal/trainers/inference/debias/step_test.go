@@ -18,7 +18,6 @@ import (
 	"missingscore/losses"
 )
 
-// likeliest is the maximum likelihood normal distribution of a table.
 func likeliest(t *testing.T, table *data.Table) *normal {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.Natural)
@@ -32,12 +31,10 @@ func likeliest(t *testing.T, table *data.Table) *normal {
 	return newNormal(t, m.Mean(), m.Precision())
 }
 
-// From R 4.2.2 and lavaan 0.6-14, a saturated normal model of four columns of airquality:
-// lavaan(…, missing = "fiml", information = "observed", observed.information = "hessian",
-// rel.tol = 1e-14), estimator "ML" (observed information) and "MLR" (sandwich), and by them
-// the delta method for partial correlations with central differences, pairs (Ozone, Solar.R),
-// (Ozone, Wind), (Ozone, Temp), (Solar.R, Wind), (Solar.R, Temp), (Wind, Temp); and the
-// standard errors of the means.
+// R 4.2.2, lavaan 0.6-14, a saturated normal model of airquality: lavaan(…, missing = "fiml",
+// information = "observed", observed.information = "hessian", rel.tol = 1e-14), "ML" and "MLR",
+// with the delta method for partial correlations (Ozone, Solar.R), (Ozone, Wind), (Ozone, Temp),
+// (Solar.R, Wind), (Solar.R, Temp), (Wind, Temp), and errors of the means.
 var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
 	[]float64{0.2431854720, -0.4200681681, 0.5377976105, 0.1780861066, 0.1045273532, -0.1274071593},
 	[]float64{0.08861067843, 0.07688668520, 0.06621125257, 0.08320553509, 0.08725887049, 0.08407412255},
@@ -46,8 +43,6 @@ var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
 	[]float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697},
 }
 
-// At the maximum of the likelihood the observed Hessian equals R's observed information, robust
-// errors equal its sandwich, and the step is zero.
 func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	table, err := data.ReadCSV("../../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -89,8 +84,7 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
 }
 
-// Without missing cells the variance of a partial correlation is (1 − ρ²)²/n for any other columns.
-// Score matching, which has the same root and influences, has the same robust errors.
+// The variance of a partial correlation is (1 − ρ²)²/n.
 func TestWithoutGaps(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0)
 	n := likeliest(t, table)
@@ -104,14 +98,12 @@ func TestWithoutGaps(t *testing.T) {
 	marginal, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: Marginal, Robust: true})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, both.SE, marginal.SE, 1e-9)
-	// One step of the marginal loss by its expected Hessian is Newton's on a quadratic loss
-	// where P is its minimum: from elsewhere it comes near.
+	// Newton's step on a quadratic loss.
 	e, err = Step(Problem{Table: table, Mean: n.mu, Precision: shrunk(n.p, 0.9)})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
 }
 
-// hide hides three of ten cells.
 func hide(t *data.Table, seed uint64) {
 	rng := stream.New(seed, stream.Hide)
 	for i := range t.Observed {
@@ -119,7 +111,6 @@ func hide(t *data.Table, seed uint64) {
 	}
 }
 
-// shrunk is p with scaled off-diagonal elements.
 func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
 	q := mat.NewSymDense(p.SymmetricDim(), nil)
 	q.CopySym(p)
@@ -140,8 +131,8 @@ func partials(p *mat.SymDense) (out []float64) {
 	return out
 }
 
-// The observed Hessian is used while a tenth of the expected information is left in every
-// direction, by gonum's eigenvalues.
+// The observed Hessian is used while a tenth of the expected information is left, by gonum's
+// eigenvalues.
 func TestOwnHessianIsBlended(t *testing.T) {
 	const d = 6
 	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
@@ -202,7 +193,6 @@ func TestSingular(t *testing.T) {
 	require.ErrorIs(t, err, errTooManyColumns)
 }
 
-// The factor agrees with gonum's, in several blocks, for any number of workers.
 func TestFactor(t *testing.T) {
 	const n = 2*blockWidth + 17
 	rng := stream.New(4, stream.Simulate)
@@ -241,7 +231,6 @@ func TestFactor(t *testing.T) {
 	require.ErrorIs(t, triangleOf(h, 2).factorise(), errSingular)
 }
 
-// triangleOf holds h, whole gives it back.
 func triangleOf(h *mat.SymDense, workers int) *triangle {
 	m := newTriangle(h.SymmetricDim(), workers)
 	for i := range m.n {
@@ -262,8 +251,7 @@ func whole(m *triangle) *mat.SymDense {
 	return h
 }
 
-// Conjugate gradients agree with the factorisation, with and without sampling weights; standard errors by draws agree within five of
-// their relative standard errors √(1/400).
+// Standard errors by draws agree within five of their relative standard errors √(1/400).
 func TestLargeStep(t *testing.T) {
 	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

@@ -19,8 +19,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// equation is U(θ) = 0, the mean over rows of ψ_i, the weighted gradient of the row's loss, with
-// fixed draws whose importance weights depend on θ.
+// equation is U(θ) = 0, the mean over rows of the weighted gradients ψ_i, with fixed draws whose
+// weights depend on θ.
 type equation struct {
 	ctx    context.Context
 	engine *engine.Engine
@@ -37,8 +37,7 @@ type rowKind struct {
 	programs map[[2]int]*rows // by number of rows and parts
 }
 
-// rows computes gradients of several rows at a time, each in several parts that share its draws and
-// its weight.
+// rows computes gradients of several rows at a time, in parts that share draws and weight.
 type rows struct {
 	parts   int
 	program *graph.Program
@@ -56,7 +55,6 @@ func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *he
 	return q
 }
 
-// kind returns the kind of row i.
 func (q *equation) kind(i int) *rowKind {
 	d := q.of.Table.D
 	if slices.Contains(q.of.Table.Observed[i*d:(i+1)*d], false) {
@@ -65,7 +63,6 @@ func (q *equation) kind(i int) *rowKind {
 	return q.kinds[0]
 }
 
-// program returns the program of a number of rows of a kind, made on first use.
 func (q *equation) program(k *rowKind, size, parts int) (*rows, error) {
 	key := [2]int{size, parts}
 	if k.programs[key] == nil {
@@ -78,7 +75,6 @@ func (q *equation) program(k *rowKind, size, parts int) (*rows, error) {
 	return k.programs[key], nil
 }
 
-// run computes the gradient of rows of a kind; each has weight times its own sampling weight.
 func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
@@ -103,7 +99,6 @@ func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error
 	return panics.Caught(r.program.Run)
 }
 
-// add adds the free elements of the last gradient.
 func (q *equation) add(into []float64, r *rows) {
 	i, first := 0, 0
 	for _, p := range r.params {
@@ -115,7 +110,7 @@ func (q *equation) add(into []float64, r *rows) {
 	}
 }
 
-// mean returns U, with the draws of each row averaged in several parts.
+// mean returns U, with each row's draws averaged in several parts.
 func (q *equation) mean(parts int) ([]float64, error) {
 	u := make([]float64, len(q.free))
 	for _, k := range q.kinds {
@@ -151,10 +146,10 @@ func (q *equation) row(i int, into []float64) error {
 	return nil
 }
 
-// difference is the relative step of central differences, the cube root of the machine precision.
+// difference is the relative step of central differences.
 const difference = 6e-6
 
-// jacobian is A = ∂U/∂θ by central differences of U.
+// jacobian returns A = ∂U/∂θ.
 func (q *equation) jacobian() (*mat.Dense, error) {
 	k := len(q.free)
 	a := mat.NewDense(k, k, nil)
@@ -170,7 +165,6 @@ func (q *equation) jacobian() (*mat.Dense, error) {
 	return a, nil
 }
 
-// slope returns the derivative of f by a number, by central differences.
 func slope(at *float64, step float64, f func() ([]float64, error)) ([]float64, error) {
 	was := *at
 	defer func() { *at = was }()
@@ -224,8 +218,7 @@ func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	return v, nil
 }
 
-// held are the completed rows (n, r, d), drawn once, and the log density of their proposal up to a
-// constant per row.
+// held are the completed rows (n, r, d) and the log density of their proposal.
 type held struct {
 	r         int
 	x, log    []float64
@@ -233,14 +226,12 @@ type held struct {
 	filled    bool // gaps hold draws, not zeros
 }
 
-// Limits on the number of completed rows in all, and relative to a step of the fit. More draws
-// reduce the noise, and the bias of self-normalised weights.
+// Limits of completed rows in all, and relative to a step of the fit.
 const (
 	enoughRows = 50000
 	mostTimes  = 10
 )
 
-// number returns the even number of draws per row.
 func number(e estimator.Estimator, rows, draws int) int {
 	if !e.Draws() {
 		return 1
@@ -257,8 +248,7 @@ const (
 
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
-// hold draws the completed rows. Draws from a normal model's own conditional get importance
-// weights, too.
+// hold: draws from a normal model's own conditional get importance weights, too.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
@@ -300,9 +290,7 @@ func hold(e *engine.Engine) (*held, error) {
 //
 //	½ o_ij (z_ij²/m_j − 1)/π_j,   π_j = mean of o_ij
 //
-// times the row's sampling weight, which also weights π and m. ∂U/∂b is computed by central
-// differences of U with completed rows and domain rescaled. Shifts of columns have no effect:
-// shiftable models, their losses and weights are invariant
+// times its sampling weight. Shifts of columns have no effect
 // (docs/theory/inference.md#eq-parameters).
 type scaleEffect struct {
 	table *data.Table
@@ -311,7 +299,6 @@ type scaleEffect struct {
 	slope *mat.Dense // ∂U/∂b
 }
 
-// size returns the number of estimated scales.
 func (s *scaleEffect) size() int { return len(s.share) }
 
 func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
@@ -342,7 +329,6 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 	return s, nil
 }
 
-// row writes row i's influence on the scales.
 func (s *scaleEffect) row(i int, into []float64) {
 	for j := range into {
 		into[j] = 0
@@ -353,7 +339,6 @@ func (s *scaleEffect) row(i int, into []float64) {
 	}
 }
 
-// moved returns U with rescaled columns.
 func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	of, none := e.of, make([]float64, len(unit))
 	inverse := make([]float64, len(unit))
@@ -374,12 +359,8 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	return newEquation(e.ctx, e.engine, of, &h, e.free).mean(1)
 }
 
-// bias estimates the distance between the root and the root with infinitely many draws, in standard
-// errors of the farthest parameter. Self-normalised weights bias the equation by O(1/r); with two
-// halves of the draws averaged separately the bias is O(2/r). With U_½ the halved equation at the
-// root of U,
-//
-//	bias of the root ≈ A⁻¹U_½
+// bias returns the distance to the root with infinitely many draws, in standard errors of the
+// farthest parameter: with U_½ the equation with halved draws at the root of U, A⁻¹U_½.
 func (q *equation) bias(r *root) (float64, error) {
 	if q.held.r < 2 || len(q.kinds[1].rows) == 0 {
 		return 0, nil

@@ -13,15 +13,13 @@ import (
 	"missingscore/graph/model"
 )
 
-// quantities are a model's quantities in the table's units as functions of its parameters and the
-// columns' scale.
 type quantities struct {
 	model  model.Parametric
 	scale  data.Scale
 	scaled bool // the scale was estimated
 }
 
-// at returns all quantities at the current parameters with these scales; nil: the fit's scales.
+// at uses the fit's scales if unit is nil.
 func (s *quantities) at(unit []float64) (all []float64, err error) {
 	was := values(s.model)
 	defer set(s.model, was)
@@ -39,11 +37,10 @@ func (s *quantities) at(unit []float64) (all []float64, err error) {
 }
 
 // redundant is the least relative part of a Jacobian column that is independent of the previous
-// columns; below it the parameter is redundant.
+// ones.
 const redundant = 1e-6
 
-// free returns the indices of identified parameters. It drops redundant ones, such as the last log
-// weight of a mixture.
+// free drops redundant parameters, such as the last log weight of a mixture.
 func (s *quantities) free() (places []int, err error) {
 	all := make([]int, len(values(s.model)))
 	for i := range all {
@@ -74,8 +71,8 @@ func (s *quantities) free() (places []int, err error) {
 	return places, nil
 }
 
-// slopes returns the Jacobians of all quantities by the free parameters and by the scales; units is
-// nil if these were not estimated.
+// slopes returns the Jacobians by the free parameters and by the scales, nil if these were not
+// estimated.
 func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
 	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
 		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
@@ -111,7 +108,7 @@ type member struct {
 	within model.Range
 }
 
-// members lists the reported numbers: each pair once for symmetric matrices.
+// members returns each pair once for symmetric matrices.
 func (s *quantities) members(names []string) (out []member) {
 	place := 0
 	for _, q := range s.model.Quantities() {
@@ -127,8 +124,7 @@ func (s *quantities) members(names []string) (out []member) {
 	return out
 }
 
-// label returns the name of an element: mean[Wind], precision[Ozone, Wind], weights[2], means[2,
-// Wind].
+// label returns mean[Wind], precision[Ozone, Wind], weights[2], means[2, Wind].
 func label(q model.Quantity, i, j int, names []string) string {
 	row := fmt.Sprint(i + 1)
 	if q.Symmetric && i < len(names) {
@@ -145,8 +141,8 @@ func label(q model.Quantity, i, j int, names []string) string {
 	return fmt.Sprintf("%s[%s, %s]", q.Name, row, names[j])
 }
 
-// interval returns estimate ± u se, on the log scale for positive numbers and on the logit scale
-// for shares.
+// interval returns estimate ± u se, on the log scale for positive numbers and the logit scale for
+// shares.
 func interval(at, se, level float64, within model.Range) (low, high float64) {
 	u := distuv.UnitNormal.Quantile((1+level)/2) * se
 	switch within {

@@ -30,8 +30,8 @@ const (
 	halvings      = 10
 )
 
-// root finds the root near the model's parameters by Newton's method and leaves the model there. It
-// recomputes the Jacobian when steps do not shrink. why is the reason if there is no root.
+// root finds the root near the model's parameters by Newton's method and leaves the model there;
+// why is the reason if there is none.
 func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
@@ -80,8 +80,8 @@ func (r *root) step(u []float64) (step []float64, size float64) {
 	return step, size
 }
 
-// along makes a damped Newton step that passes Deuflhard's natural monotonicity test: the next step
-// with the same Jacobian must not be longer. Stabilised steps skip the test.
+// along makes a damped Newton step by Deuflhard's natural monotonicity test: the next step with the
+// same Jacobian must not be longer. Stabilised steps skip it.
 func (q *equation) along(r *root, step []float64, size float64) (u []float64, err error) {
 	most := dampedStep
 	if !r.damped {
@@ -107,15 +107,13 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 	return q.mean(1)
 }
 
-// shift moves the free parameters by t step.
 func (q *equation) shift(step []float64, t float64) {
 	for i, place := range q.free {
 		*parameter(q.of.Model, place) += t * step[i]
 	}
 }
 
-// linear computes A and the standard errors at the current parameters. why is the reason if there
-// are none.
+// linear computes A and the standard errors; why is the reason if there are none.
 func (q *equation) linear() (r *root, why string, err error) {
 	a, err := q.jacobian()
 	if err != nil {
@@ -157,9 +155,8 @@ const (
 	dampedEigenvalue = 0.1  // real part after damping
 )
 
-// stabilise checks the eigenvalues of A scaled by its diagonal D = |A_jj|: at a minimum their real
-// parts are positive. Otherwise it adds a multiple of D that makes the step a descent step and
-// returns the reason in why. ok is false if the eigenvalues cannot be computed.
+// At a minimum the eigenvalues of A scaled by D = |A_jj| have positive real parts. Otherwise
+// stabilise adds a multiple of D and returns the reason in why.
 func stabilise(a *mat.Dense) (why string, ok bool) {
 	k, _ := a.Dims()
 	scaled, unit := mat.NewDense(k, k, nil), make([]float64, k)

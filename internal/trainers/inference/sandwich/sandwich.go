@@ -1,6 +1,5 @@
-// Package sandwich computes standard errors of a fitted model's parameters: the root of the
-// estimating equation with fixed draws, its Jacobian, and the second moments of the rows'
-// contributions (docs/theory/inference.md#parameters).
+// Package sandwich computes standard errors of a fitted model's parameters
+// (docs/theory/inference.md#parameters).
 package sandwich
 
 import (
@@ -24,7 +23,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Kind is the name of these standard errors.
 const Kind = "robust"
 
 // Problem is a finished fit; the engine's model is at the fitted parameters.
@@ -35,11 +33,9 @@ type Problem struct {
 	Names  []string   // of the columns
 	Level  float64    // of the intervals
 
-	// Objective makes the engine's objective on a rescaled domain.
 	Objective func(*domain.Domain) (losses.Objective, error)
 }
 
-// Result holds the uncertainty of the parameters.
 type Result struct {
 	Uncertainty *fitted.Uncertainty // nil if Warnings give a reason
 	Away        float64             // largest distance of a parameter from the root, in standard errors
@@ -90,16 +86,13 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	return p.tell(e, q, root, was)
 }
 
-// elsewhere is the distance, in standard errors, from which a root counts as another one if the fit
-// did not end at a minimum.
+// elsewhere is the distance, in standard errors, of another root.
 const elsewhere = 3
 
-// refused returns the warning of a fit without standard errors.
 func refused(why string) []string {
 	return []string{"no standard errors: " + why}
 }
 
-// tell is Infer with the model at the root.
 func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Result, error) {
 	cov, err := p.covariance(e, q, r)
 	if err != nil {
@@ -135,7 +128,6 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 	return out, nil
 }
 
-// covariance returns the covariance of the reported quantities.
 func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense, error) {
 	s, err := p.newScaleEffect(e)
 	if err != nil {
@@ -187,7 +179,6 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	return cov, nil
 }
 
-// values copies a model's parameters.
 func values(m model.Model) (all []float64) {
 	for _, q := range m.Params() {
 		all = append(all, q.Value...)
@@ -201,7 +192,6 @@ func set(m model.Model, all []float64) {
 	}
 }
 
-// Fit describes a fit before it is made.
 type Fit struct {
 	Estimator estimator.Estimator
 	Model     model.Model
@@ -218,7 +208,7 @@ const mostParameters = 2000
 
 const leaveOut = "leave Spec.Inference out"
 
-// Check refuses fits without standard errors, with an error of the setting inference or stability.
+// Check refuses fits without standard errors, with an error of inference or stability.
 func Check(c inference.Config, f Fit) error {
 	if c.Stability != 0 {
 		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
@@ -256,7 +246,7 @@ func Check(c inference.Config, f Fit) error {
 	if size > mostParameters {
 		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters))
 	}
-	// Memory of the draws, their proposals, and the matrices of parameters and scales.
+	// Draws, proposals, and matrices of parameters and scales.
 	t, r := f.Table, number(e, f.Table.N, f.Draws)
 	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
 	return memory.Check(8*(3*drawn+8*wide*wide), "leave Spec.Inference out, choose columns (ReadOptions.Columns) or fewer Spec.Steps.Draws",

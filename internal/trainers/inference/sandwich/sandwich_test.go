@@ -20,7 +20,6 @@ import (
 	"missingscore/losses"
 )
 
-// scaling is how a fit scales columns.
 type scaling int
 
 const (
@@ -29,7 +28,6 @@ const (
 	byDeviation
 )
 
-// of runs Infer for a method on a table, starting at a model in the table's units.
 func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method string, s *domain.Domain, c engine.Config) *Result {
 	t.Helper()
 	z, scale := table, data.UnitScale(table.D)
@@ -61,7 +59,6 @@ func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method 
 	return r
 }
 
-// errorsOf returns a result's standard errors, which must exist.
 func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	t.Helper()
 	require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
@@ -71,7 +68,6 @@ func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	return estimates, se
 }
 
-// normal is a Gaussian at a table's observed means and deviations.
 func normal(t testing.TB, table *data.Table) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
@@ -80,7 +76,6 @@ func normal(t testing.TB, table *data.Table) *model.Gaussian {
 	return m
 }
 
-// near is a Gaussian at the moments of a table's rows without gaps.
 func near(t testing.TB, table *data.Table) *model.Gaussian {
 	t.Helper()
 	var x []float64
@@ -105,7 +100,6 @@ func near(t testing.TB, table *data.Table) *model.Gaussian {
 	return m
 }
 
-// skewed is a table for which no model here is correct.
 func skewed(t testing.TB, n, d int, missing float64) *data.Table {
 	t.Helper()
 	rng := stream.New(7, stream.Simulate)
@@ -126,8 +120,7 @@ func skewed(t testing.TB, n, d int, missing float64) *data.Table {
 	return table
 }
 
-// Without gaps score matching of a Gaussian ends at μ = x̄, P = S⁻¹ whatever the units weigh,
-// and a row's influence is x − x̄ and P − P(x − x̄)(x − x̄)ᵀP: by the delta method.
+// Influence of a row: x − x̄ and P − P(x − x̄)(x − x̄)ᵀP.
 func TestCompleteRowsOfAGaussian(t *testing.T) {
 	const n, d = 80, 3
 	table := skewed(t, n, d, 0)
@@ -173,9 +166,9 @@ func TestCompleteRowsOfAGaussian(t *testing.T) {
 	}
 }
 
-// From R 4.2.2 and lavaan 0.6-14, a saturated normal model of four columns of airquality:
-// lavaan(…, missing = "fiml", information = "observed", observed.information = "hessian",
-// rel.tol = 1e-14), estimator "MLR": the standard errors of the means.
+// R 4.2.2, lavaan 0.6-14, a saturated normal model of airquality: lavaan(…, missing = "fiml",
+// information = "observed", observed.information = "hessian", rel.tol = 1e-14), "MLR": errors of
+// the means.
 var lavaan = []float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697}
 
 func airquality(t testing.TB) *data.Table {
@@ -185,8 +178,6 @@ func airquality(t testing.TB) *data.Table {
 	return table
 }
 
-// The equation of em-exact has maximum likelihood's root and its sandwich, missing
-// information included.
 func TestEMAgainstLavaan(t *testing.T) {
 	table := airquality(t)
 	_, se := errorsOf(t, of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{}))
@@ -195,9 +186,8 @@ func TestEMAgainstLavaan(t *testing.T) {
 	}
 }
 
-// The variance is the mean square of the rows' influence, found here by leaving out and by
-// doubling one of many copies of each row, scale of the columns and all: where the model is
-// wrong, so that the columns' weight in the loss, which depends on their scale, has a part.
+// The variance is the mean square of the influences, found by leaving out and doubling one copy of
+// each row, scales included, with a misspecified model.
 func TestInfluenceOfRows(t *testing.T) {
 	const n, copies = 24, 20
 	box := domain.All(2)
@@ -253,7 +243,6 @@ func TestInfluenceOfRows(t *testing.T) {
 	}
 }
 
-// balanced is a table of two columns between −1 and 1, and −2 and 2.
 func balanced(t testing.TB, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(3, stream.Simulate)
@@ -266,8 +255,8 @@ func balanced(t testing.TB, n int) *data.Table {
 	return table
 }
 
-// even is the quartic model of least expected loss for independent columns that are uniform on
-// (−1, 1) and (−2, 2): θ_jj = −¾ (E x²)/(E x⁶).
+// The quartic model of least expected loss for columns uniform on (−1, 1) and (−2, 2): θ_jj = −¾ (E
+// x²)/(E x⁶).
 func even(t testing.TB) *model.Quartic {
 	t.Helper()
 	m := model.NewQuartic(2)
@@ -275,8 +264,7 @@ func even(t testing.TB) *model.Quartic {
 	return m
 }
 
-// With many draws, held fixed and weighted, the errors are those of the expectations in closed
-// form: the weights' own dependence on the parameters is the information that gaps take away.
+// With many draws the errors are those of the closed form.
 func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
 	table, err := g.Sample(150, stream.New(2, stream.Simulate))
@@ -295,8 +283,7 @@ func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 	}
 }
 
-// What halving the draws says of the bias of their weights is what more draws take away: the
-// largest of it, for the parameters as the model has them.
+// Bias by halved draws equals the change with more draws.
 func TestBiasOfWeights(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{3, 2, 2, 3})}
 	table, err := g.Sample(3000, stream.New(2, stream.Simulate))
