@@ -391,7 +391,11 @@ func knownCommand(root *cobra.Command, name string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	return usageError{fmt.Errorf("there is no command %q%s", name, spelling.DidYouMean(name, names))}
+	meant := spelling.DidYouMean(name, names)
+	if name == "check" || name == "describe" {
+		meant = "; missingscore TABLE describes a table"
+	}
+	return usageError{fmt.Errorf("there is no command %q%s", name, meant)}
 }
 
 func commandNames(root *cobra.Command) (names []string) {

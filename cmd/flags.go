@@ -70,6 +70,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &unknown):
+		if setting := unknownSetting(cmd, unknown.GetSpecifiedName()); setting != "" {
+			return fmt.Errorf("%w; give it by %s", err, setting)
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -118,6 +119,53 @@ func placeOf(object map[string]any, field string) string {
 			return name
 		case within != "":
 			return name + "." + within
+		}
+	}
+	return ""
+}
+
+// unknownSetting tells how to give a setting that has no flag of its own; "" if there is none of the name.
+func unknownSetting(cmd *cobra.Command, flag string) string {
+	field := strings.ReplaceAll(strings.TrimPrefix(flag, "g-"), "-", "_") // --g-cap was weight.cap
+	switch {
+	case cmd.Flags().Lookup("config") == nil:
+		return ""
+	case field == "mask_input" || field == "diagonal_sd":
+		return fmt.Sprintf(`--imputer-options '{"%s":true}'`, field)
+	case field == "per_row":
+		field = "scalar"
+	case field == "path":
+		field = "whole"
+	}
+	without := []string{"Model", "Objective", "Descent", "Kind", "Options"}
+	if !slices.Contains([]string{"network", "compare", "power"}, cmd.Name()) {
+		without = []string{"Network", "Kind", "Options"}
+	}
+	if place := settingOf(reflect.TypeFor[trainers.Spec](), field, without...); place != "" {
+		return "--config '" + place + "'"
+	}
+	return ""
+}
+
+// settingOf is the JSON that sets a field of t or of its structs, such as {"steps":{"draws":VALUE}}.
+func settingOf(t reflect.Type, field string, without ...string) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || slices.Contains(without, f.Name) {
+			continue
+		}
+		inner := settingOf(f.Type, field, without...)
+		if name == field && inner == "" {
+			inner = "VALUE"
+		}
+		if inner != "" {
+			return fmt.Sprintf(`{"%s":%s}`, name, inner)
 		}
 	}
 	return ""
