@@ -305,7 +305,8 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	zPlug, biasPlug := worst(plug)
 	t.Logf("r = %d: leave-one-out bias %.4f (%.1f s.e.), plug-in bias %.4f (%.1f s.e.), gradient up to %.2f",
 		r, biasLOO, zLOO, biasPlug, zPlug, floats.Norm(want, math.Inf(1)))
-	// 14 numbers: the largest of so many standard normals exceeds 4 once in a thousand runs; the seed is fixed.
+	// 14 numbers: the largest of so many standard normals exceeds 4 once in a thousand runs; the seed
+	// is fixed.
 	require.Less(t, zLOO, 4.0)
 	require.Greater(t, zPlug, 20.0)
 }

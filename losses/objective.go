@@ -92,8 +92,8 @@ func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 
 func (classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
 
-// Schedule is the noise levels of a Noising objective: Kind fixed, exploding or preserving, its Least
-// and Most standard deviation, and the number of Levels, 0 for a continuum.
+// Schedule is the noise levels of a Noising objective: Kind fixed, exploding or preserving, its
+// Least and Most standard deviation, and the number of Levels, 0 for a continuum.
 type Schedule = noise.Schedule
 
 // ObjectiveSetting holds the arguments of an ObjectiveMaker.

@@ -14,16 +14,16 @@ import (
 //
 //	log q'(x) = log q(x) + log Σ_k a_k N(x; m_k, Σ_k) − log Σ_k w_k N(x; m_k, Σ_k)
 //
-// for a mixture of K normals with weights w and covariances divided by Sharpness, and other weights a. The factor
-// lies between min a_k/w_k and max a_k/w_k, so q' is integrable if q is.
+// for a mixture of K normals with weights w and covariances divided by Sharpness, and other weights
+// a. The factor lies between min a_k/w_k and max a_k/w_k, so q' is integrable if q is.
 type tilt struct {
 	whitening *graph.Param // (d, K·d): L_k⁻ᵀ side by side, Σ_k = L_k L_kᵀ
 	shift     *graph.Param // (1, K·d): −m_kᵀ L_k⁻ᵀ
 	from, to  *graph.Param // (K, 1): log w_k − log |L_k| and log a_k − log |L_k|, up to a common constant
 }
 
-// Sharpness divides the covariances of a tilt's mixture, so that a component's tail has little weight where the
-// energy has another mode.
+// Sharpness divides the covariances of a tilt's mixture, so that a component's tail has little
+// weight where the energy has another mode.
 const Sharpness = 4
 
 // Tilted is an energy that can have a tilt (docs/theory/models.md#eq-tilt).

@@ -176,7 +176,8 @@ func spread(t *data.Table, seed uint64) *data.Table {
 	return &out
 }
 
-// onGrid reports whether values differ by multiples of their smallest difference, as rounded numbers do.
+// onGrid reports whether values differ by multiples of their smallest difference, as rounded
+// numbers do.
 func onGrid(sorted []float64) bool {
 	step := math.Inf(1)
 	for i := range sorted[1:] {

@@ -126,8 +126,8 @@ type Descent = descent.Config
 //	MaxIter, StopTol, RefineIter, InitialIter, IterPerLambda, Rate, Floor // of a schedule
 type Network = regpath.Config
 
-// Penalty orders the pairs of a network: Kind l1, adaptive, ridge or auto, and Alpha, the shrinkage of
-// the pilot of adaptive and ridge, 0 for automatic.
+// Penalty orders the pairs of a network: Kind l1, adaptive, ridge or auto, and Alpha, the shrinkage
+// of the pilot of adaptive and ridge, 0 for automatic.
 type Penalty = regpath.Penalty
 
 // Selection chooses λ or edges:

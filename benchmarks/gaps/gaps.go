@@ -1,4 +1,5 @@
-// Package gaps hides cells of tables completely at random (MCAR), at random (MAR) or not at random (MNAR).
+// Package gaps hides cells of tables completely at random (MCAR), at random (MAR) or not at random
+// (MNAR).
 package gaps
 
 import (
@@ -25,9 +26,9 @@ import (
 // where z_g is the standardised guide that correlates most with j, and a_j makes the mean over rows
 // Missing (MAR). If the guide's cell is missing, the probability is Missing.
 //
-// By replaces this by a logistic law of Muzellec et al. 2020 ("Missing data imputation using optimal
-// transport"), with standardised columns z, in which missing cells are 0, and random weights w ~ N(0, I)
-// scaled so that wᵀz has standard deviation 1:
+// By replaces this by a logistic law of Muzellec et al. 2020 ("Missing data imputation using
+// optimal transport"), with standardised columns z, in which missing cells are 0, and random
+// weights w ~ N(0, I) scaled so that wᵀz has standard deviation 1:
 //
 //	"guides"  σ(a_j + w_jᵀ z_iG) for guides G, a random 30 % of the columns (at least one) that stay;
 //	          the mean over the other columns makes the share of the whole table Missing (MAR)

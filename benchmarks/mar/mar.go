@@ -1,4 +1,5 @@
-// Package mar measures the bias of each method on normal tables whose cells are missing at random (MAR).
+// Package mar measures the bias of each method on normal tables whose cells are missing at random
+// (MAR).
 package mar
 
 import (

@@ -187,8 +187,8 @@ func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	return cuts
 }
 
-// chosen returns the level with the largest utility of 0, m + L z: L = I + c 11ᵀ with c = (√K − 1)/(K − 1), the
-// symmetric root of I + 11ᵀ.
+// chosen returns the level with the largest utility of 0, m + L z: L = I + c 11ᵀ with c = (√K −
+// 1)/(K − 1), the symmetric root of I + 11ᵀ.
 func chosen(z, m []float64) int {
 	sum := 0.
 	for _, x := range z {

@@ -1,9 +1,9 @@
-// Package star holds the paper's edge recovery on simulated networks (section "Gaussian Graphical Model
-// Estimation"): the AUC of the L1 path on rows from one side of a random plane.
+// Package star holds the paper's edge recovery on simulated networks (section "Gaussian Graphical
+// Model Estimation"): the AUC of the L1 path on rows from one side of a random plane.
 //
-// The paper's setting violates its own lemma: the range of missing cells depends on the observed cells,
-// so the expected score is not the marginal score (domain.Tangent). Hence several treatments of the
-// support:
+// The paper's setting violates its own lemma: the range of missing cells depends on the observed
+// cells, so the expected score is not the marginal score (domain.Tangent). Hence several treatments
+// of the support:
 //
 //   - "literal", the paper's: one g for each row, which is 1 if the plane cuts a missing cell; draws
 //     from all of R^d;

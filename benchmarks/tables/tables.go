@@ -426,8 +426,8 @@ func Threshold(densities func(threshold float64) []float64, largest, level float
 	return high
 }
 
-// Jumpiness sums the decreases of the edge density ρ that follow an increase, from the largest λ to the
-// smallest:
+// Jumpiness sums the decreases of the edge density ρ that follow an increase, from the largest λ to
+// the smallest:
 //
 //	Σ_k (ρ_(k−1) − ρ_k)  over k with ρ_k < ρ_(k−1) and ρ_(k−1) > ρ_(k−2)
 func Jumpiness(densities []float64) (sum float64) {

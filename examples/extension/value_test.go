@@ -19,6 +19,7 @@ import (
 	"missingscore/trainers/source"
 )
 
+// byValue is a fit with all parts given by value.
 func byValue(seed uint64) trainers.Spec {
 	return trainers.Spec{
 		Model: trainers.ModelSpec{New: func(d int, rng *rand.Rand) (model.Model, error) { return extension.NewTwoLayers(d, 6, rng), nil }},

@@ -53,7 +53,8 @@ type CheckedPair struct {
 	Correlation TableDrawn `json:"correlation"`
 }
 
-// EnergyDistance is 2 E|X−Y| − E|X−X'| − E|Y−Y'| of standardised rows of the table X and drawn rows Y.
+// EnergyDistance is 2 E|X−Y| − E|X−X'| − E|Y−Y'| of standardised rows of the table X and drawn rows
+// Y.
 type EnergyDistance struct {
 	Drawn  float64 `json:"drawn"`
 	Chance float64 `json:"chance"` // 99 % quantile under the null, by 400 permutations

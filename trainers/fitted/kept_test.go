@@ -87,7 +87,7 @@ func TestKept(t *testing.T) {
 		require.Len(t, f.Clamped(row), int(three)/4)
 	}
 	require.Equal(t, drawn[0], drawn[1], "4 counts as 1, the largest value of the fit")
-	require.Contains(t, f.Clamped(table(gaps.Names, []float64{x, 1e4, 4}))[0], "three: 1 observed cells outside the values of the model, -1 to 1")
+	require.Contains(t, f.Clamped(table(gaps.Names, []float64{x, 1e4, 4}))[0], "three: outside the values of the model, -1 to 1, in 1 of 1 observed cells")
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
 	require.ErrorContains(t, err, "use the sampler predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})

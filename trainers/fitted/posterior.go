@@ -30,7 +30,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 // PosteriorConfig configures Posterior. Zero values select the defaults.
 //
 //	Draws      int // completed tables; 1
-//	Components int // maximum number of mixture components; 10 or fewer, by rows and columns
+//	Components int // maximum number of mixture components; 10 or fewer, by rows, columns and, for few rows, held-out rows
 //	WarmUp     int // discarded iterations per chain; 100
 //	Iterations int // kept iterations per chain; doubled until the chains have converged
 //	Seed       uint64
@@ -38,7 +38,8 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Donors     int // donor rows of predictive-mean matching; 0: draws from the model
 //	Workers    int // threads; results do not depend on them
 //	Observe    func(done, total int) // called after each chain; may be nil
-//	Partial, Save        // chains' states to continue from, and a callback after each part; may be nil
+//	Partial    *Partial // saved chains to continue, may be nil
+//	Save       func(*Partial) error // called after each chain and before an interrupted run returns; may be nil
 //	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
@@ -215,15 +216,15 @@ func (f *Model) Clamped(t *data.Table) (notes []string) {
 		if !few {
 			continue
 		}
-		known, outside := l.Values(), 0
+		known, x, outside := l.Values(), t.Column(j), 0
 		low, high := known[0], known[len(known)-1]
-		for _, x := range t.Column(j) {
-			if x < low || x > high {
+		for _, v := range x {
+			if v < low || v > high {
 				outside++
 			}
 		}
 		if outside > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %d observed cells outside the values of the model, %s to %s; each counts as the nearest of these", t.Names[j], outside, data.FormatNumber(low), data.FormatNumber(high)))
+			notes = append(notes, fmt.Sprintf("%s: outside the values of the model, %s to %s, in %d of %d observed cells; there the nearest value counts", t.Names[j], data.FormatNumber(low), data.FormatNumber(high), outside, len(x)))
 		}
 	}
 	return notes

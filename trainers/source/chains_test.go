@@ -24,7 +24,7 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 	rng := stream.New(3)
 	for i := range table.N {
 		table.Values = append(table.Values, rng.NormFloat64(), apart*float64(2*(i%2)-1))
-		table.Observed = append(table.Observed, true, i%3 == 0)
+		table.Observed = append(table.Observed, true, i%3 == 0) // observed cells determine where chains start
 	}
 	return m, table
 }

@@ -34,11 +34,12 @@ func (s *Stall) note(measure, loss float64) {
 	s.Loss = loss
 }
 
-// reached reports that only rounding is left: a third of at least a hundred iterations raised the loss.
+// reached reports that only rounding is left: a third of at least a hundred iterations raised the
+// loss.
 func (s *Stall) reached() bool { return s.Count >= stalledIterations && 3*s.Rose >= s.Count }
 
-// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the count is a
-// thousand.
+// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the
+// count is a thousand.
 func (s *Stall) wild() bool {
 	return s.Count >= stalledIterations && 10*s.Rose >= s.Count || s.Count >= 10*stalledIterations
 }

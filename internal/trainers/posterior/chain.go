@@ -91,7 +91,7 @@ func (c *column) utilities(to, z []float64) []float64 {
 type component struct {
 	log       float64 // log w_k
 	mean      []float64
-	precision []float64
+	precision []float64 // (d, d)
 
 	root float64 // ½ log det P
 	gaps factor  // factor of the precision of a pattern's missing numbers

@@ -117,7 +117,8 @@ func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	return true
 }
 
-// drawMean draws from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which it overwrites.
+// drawMean draws from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which it
+// overwrites.
 func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
@@ -239,7 +240,8 @@ func gamma(rng *rand.Rand, shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}.Rand()
 }
 
-// gammaAbove draws a gamma variate above least: by rejection, else by its quantile, else by an exponential.
+// gammaAbove draws a gamma variate above least: by rejection, else by its quantile, else by an
+// exponential.
 func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
 	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}
 	if v := g.Rand(); v > least {

@@ -55,15 +55,15 @@ func TestLogDensity(t *testing.T) {
 
 	p = &posterior.Parameters{Cuts: make([][]float64, 1), Levels: []int{3}, Draws: []posterior.Mixture{
 		{LogWeights: []float64{0}, Means: []float64{0, 0}, Precisions: []float64{1, 0, 0, 1}},
-		{LogWeights: []float64{0}, Means: []float64{100, 0}, Precisions: []float64{1, 0, 0, 1}}}} // Given the first above 0 the second has the mean ρ√(2/π) and the variance 1 − 2ρ²/π; the correlation is (ρ + m²)/(1 + m²).
+		{LogWeights: []float64{0}, Means: []float64{100, 0}, Precisions: []float64{1, 0, 0, 1}}}} // surely level 0
 	require.InDelta(t, math.Log(1./6), logDensity(t, p, 2), 0.05)
 	require.InDelta(t, math.Log(1./6+0.5), logDensity(t, p, 0), 0.05)
 	p.Draws[0].LogWeights[0] = 1
 	require.ErrorContains(t, p.Check(), "do not add up to 1")
 }
 
-// The second number given that the first is above 0 has the mean ρ√(2/π) and the variance 1 − 2ρ²/π;
-// rows from nothing have the mixture's correlation, (ρ + m²)/(1 + m²).
+// Given the first above 0 the second has the mean ρ√(2/π) and the variance 1 − 2ρ²/π; the
+// correlation is (ρ + m²)/(1 + m²).
 func TestParametersDraw(t *testing.T) {
 	const n = 20000
 	rows := &data.Table{N: n, D: 2, Values: make([]float64, 2*n), Observed: make([]bool, 2*n)}

@@ -49,7 +49,10 @@ func fitPilot(ctx context.Context, p *problem) error {
 	}
 	t, given := p.Table, p.Config.Penalty.Alpha
 	left, both := t.EffectiveRows()/float64(t.RowCount()), meanPairCount(p.Problem)/float64(t.RowCount())
-	few := 1 + float64(t.D+1)/(both*left*float64(t.RowCount()))
+	few := 1.0
+	if !p.Domain.Bounded() { // with a support, whose result is the pilot itself, more shrinkage ranks pairs worse
+		few += float64(t.D+1) / (both * left * float64(t.RowCount()))
+	}
 	best, most := Pilot{}, math.Inf(-1)
 	for _, alpha := range append(slices.DeleteFunc(slices.Clone(pilotAlphas), func(a float64) bool { return a <= given }), given) {
 		if alpha == 0 {

@@ -135,7 +135,8 @@ func TestPartsWithoutVariation(t *testing.T) {
 	require.ErrorContains(t, err, "leave out the column")
 }
 
-// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
+// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at
+// the largest.
 func TestInstabilityByHand(t *testing.T) {
 	f := Resampled{Done: make([]bool, 5), Failed: make([]string, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
 	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(2), 1e-15)
