@@ -144,6 +144,18 @@ func inCircle(label string) (ways []wrapped) {
 	return ways
 }
 
+// besides are the ways to break the label beside a circle, the usual one first.
+func besides(label string) []wrapped {
+	usual := Wrap(label)
+	ways := []wrapped{measured(usual)}
+	for lines := 1; lines <= mostLines; lines++ {
+		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {
+			ways = append(ways, measured(broken))
+		}
+	}
+	return ways
+}
+
 // insides returns labels that fit into their circles, if at least half of them do.
 func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
 	best := map[int]vg.Length{}
@@ -215,8 +227,8 @@ const rings = 2 // of sides, the second one further off
 
 const upright = 2
 
-func (c *chart) beside(g placed, i, side int) name {
-	n, s := name{wrapped: c.outer[i], node: i, size: g.font}, sides[side%len(sides)]
+func (c *chart) beside(g placed, i int, label wrapped, side int) name {
+	n, s := name{wrapped: label, node: i, size: g.font}, sides[side%len(sides)]
 	r, gap := float64(g.radius[i]), (0.3+0.9*float64(side/len(sides)))*float64(g.font)
 	n.at = g.at[i].Add(vg.Point{
 		X: vg.Length(s.radiusX*(r+gap) + s.width*float64(n.width*n.size)/2),
@@ -267,12 +279,15 @@ func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 }
 
 func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
-	for side := range rings * len(sides) {
-		n := c.beside(g, i, side)
-		b := n.box()
-		if onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y; onPaper || side < upright {
-			n.cost = c.covered(g, n) + 0.5*float64(side) + 6*float64(side/len(sides))
-			out = append(out, n)
+	for way, label := range c.outer[i] {
+		for side := range rings * len(sides) {
+			n := c.beside(g, i, label, side)
+			b := n.box()
+			onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y
+			if onPaper || way == 0 && side < upright {
+				n.cost = c.covered(g, n) + 0.5*float64(side) + 2*float64(way) + 6*float64(side/len(sides))
+				out = append(out, n)
+			}
 		}
 	}
 	return out
