@@ -368,7 +368,7 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	got, err := ReadFile(path, ReadOptions{Coded: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "w", "s"}, got.Names)
-	require.Equal(t, Constant, got.LeftOut[1].Kind)
+	require.Equal(t, Identifier, got.LeftOut[1].Kind)
 	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true})
 	require.ErrorContains(t, err, `t.csv: columns cannot be used: note: 4 different texts, no two equal; long: `)
 	_, err = ReadWeighted(path, "w", ReadOptions{Coded: true})

@@ -39,6 +39,7 @@ func ExampleEstimate() {
 		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
 	}
 	// Output:
+	// converged: true
 	// Ozone – Temp +0.61
 	// Ozone – Wind -0.44
 	// Ozone – Solar.R +0.21
