@@ -448,7 +448,7 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	o, name := s.options, t.Names[j]
 	c := kindOfNumbers(t, j, sums, o)
 	switch {
-	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
+	case c.Kind == Identifier && o.declared(name) == "" && o.Strict && sums.Fault(name) == nil:
 		c.Kind, c.LeftOut = "", ""
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
 		return c, s.refuseAll(cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})

@@ -69,6 +69,12 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			return err
 		}
 	}
+	judgeDraws(p.Spec, r)
+	return nil
+}
+
+// judgeDraws sets the verdict by the check of the drawn rows.
+func judgeDraws(spec Spec, r *Result) {
 	off := slices.Clone(r.Model.Check.Off)
 	if len(off) == 0 {
 		if stopped, after, held := strings.Cut(r.Verdict, "; "); held && !r.Converged && strings.Contains(stopped, descent.HeldOutLoss) {
@@ -76,13 +82,13 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			r.Converged = true
 			r.Verdict = "converged: rows drawn from the model are like the table, though " + strings.TrimPrefix(stopped, "NOT converged: ") + "; " + best
 		}
-		return nil
+		return
 	}
 	if n := len(off) - namedColumns; n > 1 {
 		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
 	}
 	advice := "Spec.Model.Kind mixture"
-	if p.Spec.Model.Kind != "energy" || p.Spec.Objective.Kind != "denoising" {
+	if spec.Model.Kind != "energy" || spec.Objective.Kind != "denoising" {
 		advice += ", or energy with Spec.Objective.Kind denoising"
 	}
 	if own, ok := r.Model.Model.(*model.Mixed); ok {
@@ -90,7 +96,6 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	}
 	r.Converged = false
 	r.Verdict = fmt.Sprintf("NOT reliable: rows drawn from the model differ from the table: %s; try %s. The fit: %s", strings.Join(off, "; "), advice, r.Verdict)
-	return nil
 }
 
 const (
