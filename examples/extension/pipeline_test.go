@@ -149,11 +149,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(result.Estimator.Title, result.Converged)
+	fmt.Println(result.Estimator.Title)
 	p := result.Model.Model.(model.Parametric).Quantities()[1]
 	fmt.Printf("partial correlation of Ozone and Temp %.1f\n", -p.Value[3]/math.Sqrt(p.Value[0]*p.Value[15]))
 	// Output:
-	// Marg-Var true
+	// Marg-Var
 	// partial correlation of Ozone and Temp 0.7
 }
 
