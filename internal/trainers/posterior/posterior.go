@@ -25,7 +25,7 @@ import (
 // Config configures Draw. Zero values select the defaults.
 type Config struct {
 	Draws      int // completed tables; 1
-	Components int // maximum number of mixture components; default 10, or one per 5d rows; below 20d rows (d numbers per row) 1, from 8d rows on 4 if held-out rows prefer a mixture
+	Components int // maximum number of mixture components; default 10, or one per 5d rows; below 20d rows (d numbers per row) 1, from 8d rows on 4 if d <= 15 and held-out rows prefer a mixture
 	WarmUp     int // discarded iterations per chain; 100
 	Iterations int // kept iterations per chain; default 100, doubled until the chains have converged, up to 800 (nominal columns 1600, one normal 3200)
 	Seed       uint64
@@ -61,6 +61,7 @@ const (
 	fewRows        = 20 // per number of a row
 	leastRows      = 8  // of a mixture
 	fewComponents  = 4
+	fewNumbers     = 15 // of a row, at most, for several components of few rows: with more they are slow and gained nothing
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations between draws of a chain
@@ -137,7 +138,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	if z.Missing() == 0 && c.Keep == 0 {
 		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
 	}
-	if rows, width := z.N, c.width(z); free && rows < fewRows*width && rows >= leastRows*width {
+	if rows, width := z.N, c.width(z); free && width <= fewNumbers && rows < fewRows*width && rows >= leastRows*width {
 		several, err := c.several(ctx, z)
 		if err != nil {
 			return nil, err
