@@ -46,7 +46,7 @@ var experiments = []harness.Experiment{
 	tables.SP100, tables.Yeast,
 	neural.Experiment, neural.AtRandom, neural.Curve,
 	coverage.Experiment, networks.Experiment, networks.Weak, imputation.Experiment, mar.Experiment, scale.Experiment,
-	mixed.Networks, imputation.Mixed, mixed.Defaults,
+	mixed.Networks, imputation.Mixed,
 }
 
 func main() {
