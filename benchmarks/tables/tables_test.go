@@ -252,20 +252,6 @@ func TestPeer(t *testing.T) {
 	require.ErrorContains(t, err, `the method "glasso" needs "likelihood"`)
 }
 
-// An imputer rate of 1e200.
-func TestDivergedPathHasNoNumbers(t *testing.T) {
-	raw := here(t, Yeast, map[string]any{"imputer_rate": 1e200, "methods": []string{"var"}})
-	g, err := grid(raw, 1)
-	require.NoError(t, err)
-	values, err := g.Cells[0].Run(t.Context())
-	require.NoError(t, err)
-	require.Len(t, values, len(g.Value))
-	require.NotContains(t, values[:3], "-")
-	for _, v := range values[3:] {
-		require.Equal(t, "-", v)
-	}
-}
-
 func TestFull(t *testing.T) {
 	s, err := read(here(t, Yeast, nil))
 	require.NoError(t, err)
