@@ -41,7 +41,7 @@ import (
 
 var experiments = []harness.Experiment{
 	normal.Truncated, normal.Untruncated,
-	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice, quartic.Penalised,
+	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice,
 	star.Missing, star.Dense, star.Colliders, star.Centres, star.Dim, star.ROC,
 	tables.SP100, tables.Yeast,
 	neural.Experiment, neural.AtRandom, neural.Curve,
