@@ -73,17 +73,6 @@ func (b *Builder) Scale(k float64, x Node) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
 }
 
-// Square is x ∘ x.
-func (b *Builder) Square(x Node) Node {
-	r, c := shape(x)
-	if v, ok := b.equal[x]; ok {
-		return b.filled(v*v, r, c)
-	}
-	return b.Apply(Op{Name: "square", Rows: r, Cols: c, Elementwise: true,
-		Kernel: square[float64], Single: square[float32],
-		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
-}
-
 // Sum is the sum of all elements, a scalar.
 func (b *Builder) Sum(x Node) Node {
 	r, c := shape(x)
@@ -147,7 +136,7 @@ func fill[T Float](out []T, in [][]T) error {
 }
 
 // Detach is x as a constant: sg(x) in docs/theory/index.md#eq-stop-gradient.
-func (b *Builder) Detach(x Node) Node {
+func Detach(b *Builder, x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Constant: []bool{true}, Kernel: identity[float64], Single: identity[float32]}, x)
 }

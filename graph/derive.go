@@ -4,7 +4,7 @@ package graph
 
 // Gradient returns ∂(Σ y)/∂x in the shape of x, by one reverse pass. Nodes in held count as
 // constants. It stops the construction at an operation without a derivative.
-func (b *Builder) Gradient(y, x Node, held ...Node) Node {
+func Gradient(b *Builder, y, x Node, held ...Node) Node {
 	sources := map[Node]bool{x: true}
 	for _, h := range held {
 		sources[h] = false

@@ -91,7 +91,7 @@ func (b *Builder) Columns(x Node, d int) Node {
 }
 
 // SplitRows splits each row into k consecutive rows: (n, k·m) to (n·k, m).
-func (b *Builder) SplitRows(x Node, k int) Node {
+func SplitRows(b *Builder, x Node, k int) Node {
 	n, c := shape(x)
 	if c%k != 0 {
 		b.Failf("split rows: %d columns in %d parts", c, k)
@@ -102,7 +102,7 @@ func (b *Builder) SplitRows(x Node, k int) Node {
 }
 
 // JoinRows concatenates each k consecutive rows: (n·k, m) to (n, k·m).
-func (b *Builder) JoinRows(x Node, k int) Node {
+func JoinRows(b *Builder, x Node, k int) Node {
 	n, m := shape(x)
 	if n%k != 0 {
 		b.Failf("join rows: %d rows are not groups of %d", n, k)
@@ -122,7 +122,7 @@ func (b *Builder) Rows(x Node, n int) Node {
 }
 
 // Tile stacks n copies of a matrix: (k, d) to (n·k, d).
-func (b *Builder) Tile(x Node, n int) Node {
+func Tile(b *Builder, x Node, n int) Node {
 	k, d := shape(x)
 	return b.fold("tile", x, n*k, d, k*d, n, true, nil)
 }
@@ -167,7 +167,7 @@ func (b *Builder) GroupRepeat(x Node, r int) Node {
 }
 
 // ConcatColumns joins two matrices side by side: (n, c) and (n, k) to (n, c+k).
-func (b *Builder) ConcatColumns(x, y Node) Node {
+func ConcatColumns(b *Builder, x, y Node) Node {
 	n, c := shape(x)
 	m, k := shape(y)
 	if n != m {
@@ -181,7 +181,7 @@ func (b *Builder) ConcatColumns(x, y Node) Node {
 				}
 				return s.all(u)
 			}
-			return tangents{all: b.ConcatColumns(part(in[0], c), part(in[1], k))}
+			return tangents{all: ConcatColumns(b, part(in[0], c), part(in[1], k))}
 		},
 		Kernel: func(out []float64, in [][]float64) error {
 			for i := range n {

@@ -29,7 +29,7 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 }
 
 // GroupMean is Σ_k w_ik x_ikj: w (n·r, 1), x (n·r, m) to (n, m).
-func (b *Builder) GroupMean(w, x Node, r int) Node {
+func GroupMean(b *Builder, w, x Node, r int) Node {
 	n, m := b.groups("group mean", nil, w, x, r)
 	if k, ok := b.equal[w]; ok {
 		if r > 1 {
@@ -43,7 +43,7 @@ func (b *Builder) GroupMean(w, x Node, r int) Node {
 		},
 		Kernel:  groupMean[float64](m, r),
 		Single:  groupMean[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
+		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), GroupOuter(b, g, w, r)} }}, w, x)
 }
 
 // GroupDot is Σ_j c_ij x_ikj: c (n, m), x (n·r, m) to (n·r, 1).
@@ -58,7 +58,7 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 		},
 		Kernel:  groupDot[float64](m, r),
 		Single:  groupDot[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
+		Reverse: func(_, g Node) []Node { return []Node{GroupMean(b, g, x, r), GroupOuter(b, c, g, r)} }}, c, x)
 }
 
 // rowDot is GroupDot for x = Rows(row, n·r), without reading x.
@@ -71,9 +71,9 @@ func (b *Builder) rowDot(c, row, x Node, r int) Node {
 				Kernel: rowDotSlope[float64](m, r), Single: rowDotSlope[float32](m, r),
 				Reverse: func(_, h Node) []Node {
 					h = b.Rows(h, n*r)
-					return []Node{b.GroupMean(g, h, r), b.GroupDot(c, h, r)}
+					return []Node{GroupMean(b, g, h, r), b.GroupDot(c, h, r)}
 				}}, c, g)
-			return []Node{b.GroupMean(g, x, r), slope}
+			return []Node{GroupMean(b, g, x, r), slope}
 		},
 		tangents: func(s *sweep, in []tangents) tangents {
 			return s.through(b.GroupRepeat(b.MatMul(false, true, c, row), r), []Node{c, row}, in)
@@ -81,7 +81,7 @@ func (b *Builder) rowDot(c, row, x Node, r int) Node {
 }
 
 // GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
-func (b *Builder) GroupOuter(c, w Node, r int) Node {
+func GroupOuter(b *Builder, c, w Node, r int) Node {
 	n, m := b.groups("group outer", c, w, nil, r)
 	if k, ok := b.equal[w]; ok {
 		return b.multiple(k, b.GroupRepeat(c, r))
@@ -92,15 +92,15 @@ func (b *Builder) GroupOuter(c, w Node, r int) Node {
 		},
 		Kernel:  groupOuter[float64](m, r),
 		Single:  groupOuter[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
+		Reverse: func(_, g Node) []Node { return []Node{GroupMean(b, w, g, r), b.GroupDot(c, g, r)} }}, c, w)
 }
 
 // GroupSquares is Σ_j c_ij x_ikj²: c (n, m), x (n·r, m) to (n·r, 1).
-func (b *Builder) GroupSquares(c, x Node, r int) Node {
+func GroupSquares(b *Builder, c, x Node, r int) Node {
 	n, m := b.groups("group squares", c, nil, x, r)
 	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents {
-			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), b.Square(x))), []Node{c, x}, in)
+			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), b.Map(Square, x))), []Node{c, x}, in)
 		},
 		Kernel: groupSquares[float64](m, r),
 		Single: groupSquares[float32](m, r),
@@ -110,9 +110,9 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 				Single: groupSquaresSlope[float32](m, r),
 				Reverse: func(_, h Node) []Node {
 					xh := b.Scale(2, b.Prod(x, h))
-					return []Node{b.GroupMean(g, xh, r), b.Scale(2, b.Prod(b.GroupOuter(c, g, r), h)), b.GroupDot(c, xh, r)}
+					return []Node{GroupMean(b, g, xh, r), b.Scale(2, b.Prod(GroupOuter(b, c, g, r), h)), b.GroupDot(c, xh, r)}
 				}}, c, x, g)
-			return []Node{b.GroupMean(g, b.Square(x), r), slope}
+			return []Node{GroupMean(b, g, b.Map(Square, x), r), slope}
 		}}, c, x)
 }
 

@@ -130,9 +130,9 @@ func (b *Builder) counterpart(n Node, in []Node) Node {
 	case name == "Σ[1]":
 		return b.RowSum(in[0])
 	case strings.HasPrefix(name, "Softmax{-1, false}"), strings.HasPrefix(name, "Softmax{1, false}"):
-		return b.JoinRows(b.GroupSoftmax(b.SplitRows(in[0], cols), cols), cols)
+		return JoinRows(b, GroupSoftmax(b, SplitRows(b, in[0], cols), cols), cols)
 	case name == "Concat(axis=1)" && len(in) == 2:
-		return b.ConcatColumns(in[0], in[1])
+		return ConcatColumns(b, in[0], in[1])
 	case strings.HasPrefix(name, "Repeat"):
 		return b.spread(in[0], rows, cols)
 	case strings.HasPrefix(name, "Reshape"):
@@ -183,12 +183,12 @@ var unaries = map[string]func(b *Builder, x Node) Node{
 	"invSqrt":  mapped(Power(-0.5)),
 	"cube":     mapped(Power(3)),
 	"sigmoid":  mapped(Logistic),
-	"log1p":    mapped(&Function{"log1p", math.Log1p, shifted(1, 3)}),
-	"expm1":    mapped(&Function{"expm1", math.Expm1, Exp}),
-	"square":   (*Builder).Square,
+	"log1p":    mapped(&Function{Name: "log1p", F: math.Log1p, Derivative: shifted(1, 3)}),
+	"expm1":    mapped(&Function{Name: "expm1", F: math.Expm1, Derivative: Exp}),
+	"square":   mapped(Square),
 	"neg":      func(b *Builder, x Node) Node { return b.Scale(-1, x) },
-	"tanh":     func(b *Builder, x Node) Node { return b.Activate(Tanh, x) },
-	"softplus": func(b *Builder, x Node) Node { return b.Activate(Softplus, x) },
+	"tanh":     mapped(Tanh),
+	"softplus": mapped(Softplus),
 }
 
 func mapped(f *Function) func(b *Builder, x Node) Node {

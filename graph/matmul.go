@@ -11,9 +11,6 @@ func (b *Builder) library() library {
 	return found
 }
 
-// Product returns the current matrix product, for kernels.
-func (b *Builder) Product() Product[float64] { return b.library().double() }
-
 // NewProduct returns the current matrix product, for code outside of graphs.
 func NewProduct() (Product[float64], error) {
 	found, err := loadLibrary()

@@ -12,7 +12,7 @@ import (
 //
 // with g_o = ∂y/∂o and u̇_j the derivatives of its inputs along coordinate j. It fails at an
 // operation without a second derivative or one that mixes rows.
-func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
+func HessianDiagonal(b *Builder, y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
@@ -26,7 +26,7 @@ func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 }
 
 // JacobianDiagonal returns ∂y_ij/∂x_ij (n, d) of y (n, d). It fails as HessianDiagonal does.
-func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
+func JacobianDiagonal(b *Builder, y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
@@ -41,7 +41,7 @@ func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 
 // JacobianProduct returns J_i v_i (n, k), J_i the Jacobian of row i of y (n, k) with respect to row
 // i of x (n, d), and v (n, d). It stops the construction where JacobianDiagonal fails.
-func (b *Builder) JacobianProduct(y, x, v Node) Node {
+func JacobianProduct(b *Builder, y, x, v Node) Node {
 	n, k := shape(y)
 	s := &sweep{b: b, n: n, d: 1}
 	if t := s.run(y, nil, map[Node]tangents{x: {all: v}}); !t.none() {
@@ -141,19 +141,19 @@ func (s *sweep) elementwise(n Node, op *kernelOp, u tangents) tangents {
 	b, x := s.b, op.inputs[0]
 	r, h := shape(n)
 	if s.g != nil {
-		if c := b.Gradient(op.Reverse(n, s.g)[0], x, s.g); !b.isZero(c) {
+		if c := Gradient(b, op.Reverse(n, s.g)[0], x, s.g); !b.isZero(c) {
 			switch {
 			case u.identity():
-				s.bend(b.Prod(c, b.Square(u.y)))
+				s.bend(b.Prod(c, b.Map(Square, u.y)))
 			case u.y != nil:
 				if u.k != nil {
-					c = b.Prod(c, b.Square(u.k))
+					c = b.Prod(c, b.Map(Square, u.k))
 				}
-				s.bend(b.Prod(b.Square(u.y), b.MatMul(false, true, c, b.Square(u.w))))
+				s.bend(b.Prod(b.Map(Square, u.y), b.MatMul(false, true, c, b.Map(Square, u.w))))
 			case h == 1:
-				s.bend(b.GroupOuter(b.Square(b.reshape(u.all, r, s.d)), c, 1))
+				s.bend(GroupOuter(b, b.Map(Square, b.reshape(u.all, r, s.d)), c, 1))
 			default:
-				s.bend(b.reshape(b.GroupSquares(c, u.all, s.d), r, s.d))
+				s.bend(b.reshape(GroupSquares(b, c, u.all, s.d), r, s.d))
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (s *sweep) times(k Node, u tangents) tangents {
 	case u.y != nil:
 		return tangents{y: u.y, w: u.w, k: b.Prod(u.k, k)}
 	case h == 1:
-		return tangents{all: b.reshape(b.GroupOuter(b.reshape(s.all(u), r, s.d), k, 1), r*s.d, 1)}
+		return tangents{all: b.reshape(GroupOuter(b, b.reshape(s.all(u), r, s.d), k, 1), r*s.d, 1)}
 	}
 	return tangents{all: b.groupProd(k, s.all(u), s.d)}
 }
@@ -198,7 +198,7 @@ func (s *sweep) all(u tangents) Node {
 	if even {
 		return s.b.stack(s.b.multiple(y, k), u.w)
 	}
-	return s.b.GroupOuter(s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
+	return GroupOuter(s.b, s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
 }
 
 func (s *sweep) element(u tangents) Node {
@@ -207,7 +207,7 @@ func (s *sweep) element(u tangents) Node {
 		return s.b.stackDiagonal(u.all)
 	case u.w != nil:
 		r, _ := shape(u.y)
-		along := s.b.Prod(u.y, s.b.Rows(s.b.DiagonalOf(u.w), r))
+		along := s.b.Prod(u.y, s.b.Rows(DiagonalOf(s.b, u.w), r))
 		if u.k != nil {
 			along = s.b.Prod(along, u.k)
 		}
@@ -238,7 +238,7 @@ func (s *sweep) prod(u, v Node, a, c tangents) tangents {
 		case a.identity() || c.identity():
 			s.bend(b.Prod(twice, b.Prod(s.element(a), s.element(c))))
 		case h == 1:
-			s.bend(b.GroupOuter(b.Prod(b.reshape(s.all(a), r, s.d), b.reshape(s.all(c), r, s.d)), twice, 1))
+			s.bend(GroupOuter(b, b.Prod(b.reshape(s.all(a), r, s.d), b.reshape(s.all(c), r, s.d)), twice, 1))
 		default:
 			s.bend(b.reshape(b.GroupDot(twice, b.Prod(s.all(a), s.all(c)), s.d), r, s.d))
 		}
@@ -298,10 +298,10 @@ func (s *sweep) logSumExp(x Node, u tangents, r int) tangents {
 	rows, _ := shape(x)
 	s.grouped("log-sum-exp", rows, r)
 	along := b.reshape(s.all(u), rows, s.d)
-	p := b.GroupSoftmax(x, r)
-	mean := b.GroupMean(p, along, r)
+	p := GroupSoftmax(b, x, r)
+	mean := GroupMean(b, p, along, r)
 	if s.g != nil {
-		s.bend(b.GroupOuter(b.Sub(b.GroupMean(p, b.Square(along), r), b.Square(mean)), s.g, 1))
+		s.bend(GroupOuter(b, b.Sub(GroupMean(b, p, b.Map(Square, along), r), b.Map(Square, mean)), s.g, 1))
 	}
 	return tangents{all: b.reshape(mean, rows/r*s.d, 1)}
 }

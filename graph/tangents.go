@@ -13,7 +13,7 @@ func (b *Builder) stack(y, w Node) Node {
 		b.Failf("stack: %d and %d columns", h, wh)
 	}
 	if c, ok := b.equal[y]; ok {
-		return b.Tile(b.multiple(c, w), n)
+		return Tile(b, b.multiple(c, w), n)
 	}
 	return b.Apply(Op{Name: "stack", Rows: n * d, Cols: h, Kernel: stack[float64](h), Single: stack[float32](h),
 		Reverse: func(_, g Node) []Node {

@@ -4,7 +4,7 @@ import "missingscore/internal/data/truncnorm"
 
 // Transport is truncnorm.Transport elementwise, differentiable in z, α and β (n, d). Infinite
 // bounds are ±truncnorm.Unbounded. Φ⁻¹ and Φ as two operations would lose all digits in the tails.
-func (b *Builder) Transport(z, alpha, beta Node) Node {
+func Transport(b *Builder, z, alpha, beta Node) Node {
 	b.same("transport", z, alpha)
 	r, c := b.same("transport", z, beta)
 	return b.Apply(Op{Name: "transport", Rows: r, Cols: c,
@@ -33,7 +33,7 @@ func (b *Builder) Transport(z, alpha, beta Node) Node {
 }
 
 // LogMass is log(Φ(β) − Φ(α)) elementwise, differentiable in both (n, d).
-func (b *Builder) LogMass(alpha, beta Node) Node {
+func LogMass(b *Builder, alpha, beta Node) Node {
 	r, c := b.same("log mass", alpha, beta)
 	return b.Apply(Op{Name: "logmass", Rows: r, Cols: c,
 		Kernel: func(out []float64, in [][]float64) error {
