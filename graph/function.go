@@ -25,7 +25,7 @@ type Function struct {
 func (b *Builder) Map(f *Function, x Node) Node {
 	r, c := shape(x)
 	if v, ok := b.equal[x]; ok || f.constant {
-		return b.filled(f.F(v), r, c)
+		return filled(b, f.F(v), r, c)
 	}
 	if n := b.mapped[mapping{f, x}]; n != nil {
 		return n
@@ -114,9 +114,10 @@ var (
 		return s
 	}()
 
-	// Softplus is log(1 + eᶻ), with the derivative Logistic.
+	// Softplus is log(1 + eᶻ), with the derivative σ(z).
 	Softplus = &Function{Name: "softplus", F: func(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) },
-		gate: Logistic, double: softplus[float64], single: softplus[float32], Derivative: Logistic}
+		gate: Logistic, double: softplus[float64], single: softplus[float32],
+		Derivative: gated(Logistic, logistic[float64], logistic[float32], Logistic.Derivative)}
 
 	// Tanh is t = tanh z, with derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
 	Tanh = func() *Function {
@@ -163,6 +164,7 @@ func eachPair[T Float](f func(z, s T) T) Kernel[T] {
 	}
 }
 
+func logistic[T Float](_, s T) T  { return s }
 func logistic1[T Float](_, s T) T { return s * (1 - s) }
 func logistic2[T Float](_, s T) T { return s * (1 - s) * (1 - 2*s) }
 func logistic3[T Float](_, s T) T { return s * (1 - s) * (1 - 6*s*(1-s)) }

@@ -87,31 +87,3 @@ func CholeskyFactor(b *Builder, packed Node, d int) Node {
 				}}, out, g)}
 		}}, packed)
 }
-
-// DiagonalOf is diag P as a row (1, d).
-func DiagonalOf(b *Builder, p Node) Node {
-	d, _ := shape(p)
-	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
-		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
-		Reverse: func(_, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
-				Kernel: setDiagonal[float64], Single: setDiagonal[float32],
-				Reverse: func(_, h Node) []Node { return []Node{DiagonalOf(b, h)} }}, g)}
-		}}, p)
-}
-
-func takeDiagonal[T Float](out []T, in [][]T) error {
-	for j := range out {
-		out[j] = in[0][j*len(out)+j]
-	}
-	return nil
-}
-
-func setDiagonal[T Float](out []T, in [][]T) error {
-	clear(out)
-	d := len(in[0])
-	for j, v := range in[0] {
-		out[j*d+j] = v
-	}
-	return nil
-}
