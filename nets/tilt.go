@@ -44,10 +44,10 @@ func (t *tilt) params() []*graph.Param { return []*graph.Param{t.whitening, t.sh
 func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	n, _ := graph.Shape(x)
 	k := t.from.Rows
-	white := b.SplitRows(b.AddRow(b.MatMul(false, false, x, b.Param(t.whitening)), b.Param(t.shift)), k)
-	half := b.Scale(-0.5, b.RowSum(b.Square(white)))
+	white := graph.SplitRows(b, b.AddRow(b.MatMul(false, false, x, b.Param(t.whitening)), b.Param(t.shift)), k)
+	half := b.Scale(-0.5, b.RowSum(b.Map(graph.Square, white)))
 	log := func(weights *graph.Param) graph.Node {
-		return b.GroupLogSumExp(b.Add(half, b.Tile(b.Param(weights), n)), k)
+		return graph.GroupLogSumExp(b, b.Add(half, graph.Tile(b, b.Param(weights), n)), k)
 	}
 	return b.Sub(log(t.to), log(t.from))
 }

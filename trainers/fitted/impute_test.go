@@ -169,7 +169,7 @@ func (m noiseConditionalNormal) Evaluate(b *graph.Builder, x graph.Node) model.E
 		return model.Evaluation{Score: x}
 	}
 	_, d := graph.Shape(x)
-	variance := b.Add(b.Scale(0.25, b.Square(m.signal)), b.Square(m.sigma))
+	variance := b.Add(b.Scale(0.25, b.Map(graph.Square, m.signal)), b.Map(graph.Square, m.sigma))
 	inverse := b.Columns(b.Map(&graph.Function{Name: "reciprocal", F: func(v float64) float64 { return 1 / v }}, variance), d)
 	r := b.Sub(x, b.Columns(b.Scale(m.mean, m.signal), d))
 	t := model.Evaluation{Score: b.Scale(-1, b.Prod(inverse, r))}
