@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,9 +74,7 @@ differences and intervals, and a folder for each group with the files of network
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
 	}
-	f.addTable(cmd)
-	f.addSteps(cmd)
-	f.addRun(cmd)
+	f.trainingFlags.add(cmd)
 	f.addPath(cmd, "l1")
 	f.addInference(cmd, inference.None)
 	fl := cmd.Flags()
@@ -120,21 +119,11 @@ func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 1 && f.by == "":
-		return usageError{errors.New("one table needs --by COLUMN; or give a second table")}
-	case len(args) == 2 && f.by != "":
-		return usageError{errors.New("--by splits one table, but two are given; leave one of them out")}
-	case f.by == "" && f.wanted != nil:
-		return usageError{errors.New("--groups needs --by; for groups of columns use --column-groups")}
-	}
-	if err := nonZero(cmd, "permutations"); err != nil {
-		return err
-	}
-	if err := f.parseNetwork(cmd); err != nil {
-		return err
-	}
-	if err := f.pictures.parse(cmd); err != nil {
+	if err := cmp.Or(obey(
+		rule{len(args) == 1 && f.by == "", "one table needs --by COLUMN; or give a second table"},
+		rule{len(args) == 2 && f.by != "", "--by splits one table, but two are given; leave one of them out"},
+		rule{f.by == "" && f.wanted != nil, "--groups needs --by; for groups of columns use --column-groups"},
+	), nonZero(cmd, "permutations"), f.parseNetwork(cmd), f.pictures.parse(cmd)); err != nil {
 		return err
 	}
 	setting.Default(&f.config.Penalty.Kind, "l1")
@@ -319,7 +308,8 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, f.resuming, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
+	resume := f.resuming && exists(filepath.Join(f.out, stateFile))
+	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, resume, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
 		f.result, err = compare.Compare(cmd.Context(), p, c, run, done)
 		return err
 	})
@@ -443,7 +433,7 @@ func (f *compareCommand) object() map[string]any {
 	}
 	return map[string]any{"groups": groups, "method": f.spec.Steps.Method, "permutations": r.Config.Permutations, "failed_permutations": r.Failed, "unconverged_permutations": r.Unconverged,
 		"structure": map[string]any{"statistic": "M", "value": r.Structure.Observed, "p": r.Structure.P}, "strength": map[string]any{"statistic": "S", "value": r.Strength.Observed, "p": r.Strength.P},
-		"level": r.Config.Level, "missing": missing, "left_out": leftOutJSON(c.Groups[0].Table), "pairs": pairs, "warnings": append([]string{}, c.Warnings...), "blas": f.blas}
+		"level": r.Config.Level, "missing": missing, "left_out": array(c.Groups[0].Table.LeftOut), "pairs": pairs, "warnings": array(c.Warnings), "blas": f.blas}
 }
 
 func plainName(name string) string {

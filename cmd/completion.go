@@ -40,17 +40,12 @@ func completed(command string) map[string][]string {
 	return values
 }
 
-func addCompletions(commands ...*cobra.Command) {
-	for _, c := range commands {
-		for name, words := range completed(c.Name()) {
-			if c.Flags().Lookup(name) == nil {
-				continue
-			}
-			directive := cobra.ShellCompDirectiveNoFileComp
-			if name == "missingness" { // or a file
-				directive = cobra.ShellCompDirectiveDefault
-			}
-			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, directive)) // it fails for a flag with completions
+func addCompletions(c *cobra.Command) {
+	for name, words := range completed(c.Name()) {
+		directive := cobra.ShellCompDirectiveNoFileComp
+		if name == "missingness" { // or a file
+			directive = cobra.ShellCompDirectiveDefault
 		}
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, directive)) // it fails without the flag
 	}
 }

@@ -76,8 +76,8 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 		}
 	}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": leftOutJSON(f.read), "missing": f.read.Missing(), "complete_rows": f.complete,
-			"findings": append([]diagnose.Finding{}, f.findings...), "missing_at_random": testedColumns(f.gaps), "next": f.next(cmd)})
+		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": array(f.read.LeftOut), "missing": f.read.Missing(), "complete_rows": f.complete,
+			"findings": array(f.findings), "missing_at_random": array(f.gaps), "next": f.next(cmd)})
 	}
 	return f.print(cmd)
 }
@@ -99,7 +99,17 @@ func (f *tableDescription) load() (err error) {
 			f.complete++
 		}
 	}
-	f.describeColumns()
+	left := t.LeftOut
+	for j := range t.D {
+		for ; len(left) > 0 && left[0].Place <= len(f.columns); left = left[1:] {
+			f.leave(left[0])
+		}
+		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
+		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
+	}
+	for _, c := range left {
+		f.leave(c)
+	}
 	return nil
 }
 
@@ -126,21 +136,6 @@ func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err er
 		err = inTable(err, f.file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)"))
 	}
 	return found, err
-}
-
-func (f *tableDescription) describeColumns() {
-	t, left := f.read, f.read.LeftOut
-	for j := range t.D {
-		for len(left) > 0 && left[0].Place <= len(f.columns) {
-			f.leave(left[0])
-			left = left[1:]
-		}
-		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
-		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
-	}
-	for _, c := range left {
-		f.leave(c)
-	}
 }
 
 func (f *tableDescription) leave(c data.Column) {

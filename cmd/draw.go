@@ -251,7 +251,7 @@ type modelOutcome struct {
 }
 
 func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
-	warnings := append([]string{}, o.notes...)
+	warnings := array(o.notes)
 	if o.unconverged != "" {
 		warnings = append(warnings, o.unconverged)
 	}

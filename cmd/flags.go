@@ -17,12 +17,28 @@ import (
 	"missingscore/internal/spelling"
 )
 
+// rule is a state of the flags that a command refuses, and what it says.
+type rule struct {
+	broken bool
+	why    string
+}
+
+func obey(rules ...rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return usageError{errors.New(r.why)}
+		}
+	}
+	return nil
+}
+
 // nonZero refuses given flags that are not positive: 0 is the default.
 func nonZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
-			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
-				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
+		if cmd.Flags().Changed(name) {
+			text := cmd.Flags().Lookup(name).Value.String()
+			if v, err := strconv.ParseFloat(text, 64); err != nil || !(v > 0) {
+				return usageError{fmt.Errorf("--%s %s: it must be positive", name, text)}
 			}
 		}
 	}
@@ -70,8 +86,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &unknown):
-		if setting := unknownSetting(cmd, unknown.GetSpecifiedName()); setting != "" {
-			return fmt.Errorf("%w; give it by %s", err, setting)
+		if advice := instead(cmd, unknown.GetSpecifiedName()); advice != "" {
+			return fmt.Errorf("%w; %s", err, advice)
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -117,7 +117,7 @@ type takenJSON struct {
 func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
 	m := f.taken
 	if f.json {
-		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds(), LeftOut: append([]data.Column{}, f.leftOut...)}
+		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds(), LeftOut: array(f.leftOut)}
 		if !m.OfPairs() {
 			out.Patterns = new(m.Patterns())
 		}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -118,10 +117,7 @@ func (f *networkCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
 	}
-	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
-		return err
-	}
-	if err := f.pictures.parse(cmd); err != nil {
+	if err := cmp.Or(f.resampling.parse(cmd, f.spec.Inference, f.resume), f.pictures.parse(cmd)); err != nil {
 		return err
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
@@ -236,7 +232,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	}
 	r, n := f.result, f.result.Network
 	out := map[string]any{"method": r.Spec.Steps.Method, "penalty": n.Penalty, "edges": len(n.Edges()), "lambda": n.Lambda, "converged": r.Converged, "verdict": r.Verdict,
-		"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom), "left_out": leftOutJSON(f.table), "loss": r.Loss, "seconds": took.Seconds(), "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
+		"assumption": r.Assumption, "missing_at_random": array(r.MissingAtRandom), "left_out": array(f.table.LeftOut), "loss": r.Loss, "seconds": took.Seconds(), "warnings": array(r.Warnings), "blas": f.blas}
 	if n.Choice != "" {
 		out["choice"] = n.Choice
 	}
@@ -394,17 +390,12 @@ func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume b
 	if f.merge != nil {
 		name = "merge"
 	}
-	switch {
-	case c.Resamples == 0 && c.Stability == 0:
-		return usageError{fmt.Errorf("--%s needs resamples: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
-	case f.text != "" && f.merge != nil:
-		return usageError{errors.New("--shard makes resamples and --merge joins them: leave one of them out")}
-	case f.merge != nil && resume:
-		return usageError{errors.New("--merge continues shards, --resume an interrupted run; leave one of them out")}
-	case f.text != "" && cmd.Flags().Changed("truth"):
-		return usageError{errors.New("--truth: a shard writes no results; give it with --merge")}
-	}
-	return nil
+	return obey(
+		rule{c.Resamples == 0 && c.Stability == 0, fmt.Sprintf("--%s needs resamples: add --inference bootstrap=500 or --stability 1000, or leave it out", name)},
+		rule{f.text != "" && f.merge != nil, "--shard makes resamples and --merge joins them: leave one of them out"},
+		rule{f.merge != nil && resume, "--merge continues shards, --resume an interrupted run; leave one of them out"},
+		rule{f.text != "" && cmd.Flags().Changed("truth"), "--truth: a shard writes no results; give it with --merge"},
+	)
 }
 
 func (f *resamplingFlags) file() string {

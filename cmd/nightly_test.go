@@ -244,42 +244,34 @@ func smallFor(name string, words []string) map[string]string {
 	return all
 }
 
+// values of flags beside their completions, the valid ones first.
 var values = map[string][]string{
-	"method":            {"exact", "var", "iw", "em-chains", "em-exact", "variw", "zeroed", "exact-mc", "em", "em-full", "auto", "chains", "pairwise", "full", "em-latent", "exakt"},
-	"model":             {"gaussian", "gaussian-natural", "gaussian-network", "quartic", "mixture", "energy", "score-network", "poisson"},
+	"method":            {"exakt"},
+	"model":             {"poisson"},
 	"model-options":     {`{"components":2}`, `{"hidden":[4]}`, `{`, `{"hiden":3}`, `null`},
-	"objective":         {"auto", "classical", "truncated", "sliced", "denoising"},
 	"objective-options": {`{"noise":{"kind":"fixed"}}`, `{"number":2}`, `{"kind":"fixed"}`, `[]`},
 	"imputer-options":   {`{"hidden":5}`, `{"hidden":-1}`},
-	"select":            {"ebic", "cv=2", "stars", "none", "density=0.5", "fdr=0.1", "stability", "cv=0"},
-	"penalty":           {"l1", "adaptive", "ridge", "auto", "adaptive=0.2", "l0"},
-	"inference":         {"none", "model", "robust", "bootstrap=3", "bootstrap=0"},
+	"select":            {"cv=2", "density=0.5", "fdr=0.1", "cv=0"},
+	"penalty":           {"adaptive=0.2", "l0"},
+	"inference":         {"bootstrap=3", "bootstrap=0"},
 	"columns":           {"x1,x2", "x1", "x2,x1", "x9", ""},
-	"exclude":           {"x1", "x9"},
-	"id":                {"x1", "name"},
 	"lower":             {"0", "x1=-9", "x1=0", "x1=5", "x9=0"},
 	"upper":             {"x1=99", "x2=0", "1e9"},
 	"transform":         {"npn", "x1=log", "x2=sqrt", "x1=logg"},
 	"ordinal":           {"all", "x1", "x9"},
 	"domain":            {"domain.json", "gaps.csv", "nothere.json"},
-	"missingness":       {"missingness.json", "estimate", "domain.json"},
+	"missingness":       {"missingness.json", "domain.json"},
+	"missing-by":        {"missingness.json"},
 	"truth":             {"truth.csv", "model.json"},
 	"groups":            {"groups.csv"},
 	"labels":            {"groups.csv"},
 	"weights":           {"x2"},
-	"by":                {"x1"},
 	"na":                {"-9", "NA,."},
 	"sep":               {",", ";", "tab", "ab"},
 	"dec":               {".", ","},
-	"optimiser":         {"auto", "adam", "em", "lbfgs", "sgd"},
-	"sampler":           {"auto", "exact", "mcmc", "hmc", "imputer", "latent", "sde"},
-	"round":             {"none", "all", "x1"},
-	"clip":              {"all", "none", "x1"},
 	"shard":             {"1/2", "3/2"},
 	"merge":             {"out"},
 	"truncate":          {"box", "box=0.2", "halfspace", "ball"},
-	"missing-by":        {"missingness.json"},
-	"dtype":             {"float32", "float64", "float16"},
 	"model-out":         {"saved.json"},
 	"graph":             {"random", "chain", "hub", "star", "tree"},
 	"like":              {"model.json", "out", "nothere"},
@@ -288,7 +280,6 @@ var values = map[string][]string{
 	"permutations":      {"2", "3", "0"},
 	"tables":            {"2", "0"},
 	"out":               {"out", "out/deep/x", "complete.csv"},
-	"workers":           {"1", "2", "5"},
 	"memory":            {"300MB", "60MB", "1kB", "0GB", "x"},
 	"seed":              {"1", "7", "18446744073709551615"},
 }
@@ -376,9 +367,14 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 			words = append(words, "--"+f.Name)
 			continue
 		}
-		from, ok := values[f.Name]
-		if !ok {
-			if from, ok = byType[f.Value.Type()]; !ok {
+		var from []string
+		for _, word := range completed(name)[f.Name] {
+			word, _, _ = strings.Cut(word, "\t") // a note
+			from = append(from, strings.TrimSuffix(word, "="))
+		}
+		from = append(from, values[f.Name]...)
+		if from == nil {
+			if from = byType[f.Value.Type()]; from == nil {
 				from = byType["string"]
 			}
 		}

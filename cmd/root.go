@@ -89,10 +89,11 @@ marked), 130 interrupted (state saved).`,
 	root.Flags().Bool("version", false, "print the version and the build")
 	describe.add(root)
 	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand())
-	saying := append(root.Commands(), root)
-	addMemory(saying...)
-	addQuiet(saying...)
-	addCompletions(saying...)
+	for _, c := range append(root.Commands(), root) {
+		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
+		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
+		addCompletions(c)
+	}
 	root.AddCommand(newManualCommand(root))
 	for _, c := range append(root.Commands(), root) {
 		addHelp(c)
@@ -118,7 +119,12 @@ func begin(cmd *cobra.Command) error {
 	if err := obeyMemory(cmd); err != nil {
 		return err
 	}
-	obeyQuiet(cmd)
+	if quiet, _ := cmd.Flags().GetBool("quiet"); quiet {
+		cmd.SetErr(io.Discard)
+		if object, _ := cmd.Flags().GetBool("json"); !object {
+			cmd.SetOut(io.Discard)
+		}
+	}
 	return checkNumbers(cmd.Flags())
 }
 
@@ -284,27 +290,6 @@ func beneath(w io.Writer) io.Writer {
 	}
 }
 
-func addQuiet(commands ...*cobra.Command) {
-	for _, c := range commands {
-		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
-	}
-}
-
-func obeyQuiet(cmd *cobra.Command) {
-	if !isSet(cmd, "quiet") {
-		return
-	}
-	cmd.SetErr(io.Discard)
-	if !isSet(cmd, "json") {
-		cmd.SetOut(io.Discard)
-	}
-}
-
-func isSet(cmd *cobra.Command, name string) bool {
-	on, err := cmd.Flags().GetBool(name)
-	return err == nil && on
-}
-
 // protocol is the version of docs/reference/clients.md.
 const protocol = 1
 
@@ -322,12 +307,6 @@ func buildInfo() *debug.BuildInfo {
 }
 
 const memoryFlag = "memory"
-
-func addMemory(commands ...*cobra.Command) {
-	for _, c := range commands {
-		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
-	}
-}
 
 func obeyMemory(cmd *cobra.Command) error {
 	if flag := cmd.Flags().Lookup(memoryFlag); flag != nil && flag.Changed {

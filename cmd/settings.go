@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -53,10 +54,8 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	})
 	network := s.Network != nil
 	decode := func(text []byte) (struct{}, error) {
-		if err := strictjson.Decode(text, s, `{"steps":{"draws":20},"network":{"lambdas":50}}`); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, json.Unmarshal(text, &f.given)
+		err := strictjson.Decode(text, s, `{"steps":{"draws":20},"network":{"lambdas":50}}`)
+		return struct{}{}, cmp.Or(err, json.Unmarshal(text, &f.given))
 	}
 	var err error
 	if strings.HasPrefix(f.path, "{") {
@@ -67,18 +66,15 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--config %w", err)}
 	}
-	for _, wrong := range []struct {
-		field, why string
-		is         bool
-	}{
-		{"domain", "bounds need names of columns: use --lower, --upper or --domain", true},
-		{"network", "only network, compare and power take it: leave it out", !network},
-		{"model", "only fit takes it: leave it out", network},
-		{"objective", "only fit takes it: leave it out", network},
-		{"descent", "only fit takes it: leave it out", network},
-	} {
-		if _, there := f.given[wrong.field]; there && wrong.is {
-			return usageError{fmt.Errorf("--config %s: %s: %s", f.path, wrong.field, wrong.why)}
+	why := map[string]string{"domain": "bounds need names of columns: use --lower, --upper or --domain"}
+	if network {
+		why["model"], why["objective"], why["descent"] = "only fit takes it: leave it out", "only fit takes it: leave it out", "only fit takes it: leave it out"
+	} else {
+		why["network"] = "only network, compare and power take it: leave it out"
+	}
+	for _, field := range slices.Sorted(maps.Keys(f.given)) {
+		if why[field] != "" {
+			return usageError{fmt.Errorf("--config %s: %s: %s", f.path, field, why[field])}
 		}
 	}
 	for _, set := range given {
@@ -124,25 +120,29 @@ func placeOf(object map[string]any, field string) string {
 	return ""
 }
 
-// unknownSetting tells how to give a setting that has no flag of its own; "" if there is none of the name.
-func unknownSetting(cmd *cobra.Command, flag string) string {
-	field := strings.ReplaceAll(strings.TrimPrefix(flag, "g-"), "-", "_") // --g-cap was weight.cap
-	switch {
-	case cmd.Flags().Lookup("config") == nil:
-		return ""
-	case field == "mask_input" || field == "diagonal_sd":
-		return fmt.Sprintf(`--imputer-options '{"%s":true}'`, field)
-	case field == "per_row":
-		field = "scalar"
-	case field == "path":
-		field = "whole"
+// removed flags, and what takes their place.
+var removed = map[string]string{
+	"mask-input":  `give it by --imputer-options '{"mask_input":true}'`,
+	"diagonal-sd": `give it by --imputer-options '{"diagonal_sd":true}'`,
+	"hide":        "hide the cells in the file itself; missingscore simulate --missing hides cells of drawn tables",
+	"history":     "the history of a fit is written beside its --out",
+	"prices":      "give a table with a column of returns for each name",
+	"corrections": "--steps makes the steps of a sampler finer",
+}
+
+// instead tells how to give a setting that has no flag of its own; "" if there is none of the name.
+func instead(cmd *cobra.Command, flag string) string {
+	if advice := removed[flag]; advice != "" || cmd.Flags().Lookup("config") == nil {
+		return advice
 	}
+	field := strings.ReplaceAll(strings.TrimPrefix(flag, "g-"), "-", "_") // --g-cap was weight.cap
+	field = cmp.Or(map[string]string{"per_row": "scalar", "path": "whole"}[field], field)
 	without := []string{"Model", "Objective", "Descent", "Kind", "Options"}
 	if !slices.Contains([]string{"network", "compare", "power"}, cmd.Name()) {
 		without = []string{"Network", "Kind", "Options"}
 	}
 	if place := settingOf(reflect.TypeFor[trainers.Spec](), field, without...); place != "" {
-		return "--config '" + place + "'"
+		return "give it by --config '" + place + "'"
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/replicate"
 )
 
@@ -203,23 +204,31 @@ func (p *savePace) save(ctx context.Context, save func() error) error {
 	return err
 }
 
+// resumed is what load finds of an interrupted run, or none.
+func resumed[T any](cmd *cobra.Command, asked bool, path string, none T, load func(path string) (T, error)) (T, error) {
+	if !asked {
+		return none, nil
+	}
+	held, err := load(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(path))
+		return none, nil
+	case errors.Is(err, replicate.ErrOtherRun), errors.Is(err, fitted.ErrOtherImputation):
+		return none, usageError{fmt.Errorf("--resume: %s: %w", path, err)}
+	}
+	return held, err
+}
+
 // replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
 func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
-	path, done, pace := filepath.Join(out, stateFile), replicate.NewDone[T](of), newSavePace()
-	if resume {
-		held, err := replicate.Load[T](path, of)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case errors.Is(err, replicate.ErrOtherRun):
-			return usageError{fmt.Errorf("--resume: %s: %w", path, err)}
-		case err != nil:
-			return err
-		default:
-			done = held
-		}
+	path, pace := filepath.Join(out, stateFile), newSavePace()
+	done, err := resumed(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) { return replicate.Load[T](path, of) })
+	if err != nil {
+		return err
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
-	err := run(replicate.Config{Workers: f.spec.Steps.Workers,
+	err = run(replicate.Config{Workers: f.spec.Steps.Workers,
 		Save:    func() error { return pace.save(cmd.Context(), func() error { return done.Save(path) }) },
 		Observe: func(done, total int) { bar.count(cmd.Name(), units, done, total) }}, done)
 	bar.finish()

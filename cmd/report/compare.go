@@ -136,7 +136,7 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	for i, g := range c.Groups {
 		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
 	}
-	out = append(out, drawing{"networks", fmt.Sprintf("Both networks with the same places and widths. Blue, solid: positive partial correlation; red, dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), picture.Pair("Partial correlation networks", both, marked, s), 2 * side, side})
+	out = append(out, drawing{"networks", "", picture.Pair("Partial correlation networks", both, marked, s), 2 * side, side})
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		value := d.Value
@@ -149,8 +149,8 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	p := picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s)
 	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s for the %d of %d pairs with q ≤ %g. Blue: larger in %[1]s; red, dashed: larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
-		p := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with %g %% permutation intervals; grey if the interval contains 0.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
+		x := fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name)
+		out = append(out, drawForest(shown, len(c.Result.Pairs), c.Result.Config.Level, " by permutation", x))
 	}
 	return out
 }

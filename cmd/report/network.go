@@ -124,7 +124,7 @@ func write(set *atomicfile.Set, dir string, files []file) error {
 const mostInMatrix = 1000
 
 type drawing struct {
-	name, caption string
+	name, caption string // without a caption it is in no report, whose explorer has the same
 	plot          *plot.Plot
 	width, height vg.Length
 }
@@ -132,7 +132,7 @@ type drawing struct {
 func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.Theme) (shown []Picture, err error) {
 	for _, p := range pictures {
 		svg := picture.SVG(p.plot, p.width, p.height, theme)
-		shown = append(shown, Picture{p.name, p.caption, svg})
+		shown = append(shown, Picture{p.caption, svg})
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
 			{p.name + ".png", picture.PNG(p.plot, p.width, p.height, theme)},
@@ -145,31 +145,31 @@ func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.The
 }
 
 func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) []drawing {
-	r, spec := result.Network, result.Spec
-	side := s.Side()
-	drawn, left := curves(r)
-	lambda := r.Lambda
-	shown := "The network at the chosen λ."
-	along := "Partial correlations along the path. The dashed line marks the chosen λ; colours show the signs of edges."
-	switch {
-	case r.Choice != "": // the edges are of no point of the path
+	r, side, lambda := result.Network, s.Side(), result.Network.Lambda
+	if r.Choice != "" { // the edges are of no point of the path
 		lambda = math.NaN()
-		shown = "The network of the chosen edges."
-		along = "Partial correlations along the path, shrunken by the penalty. The network belongs to no single λ and is refitted without the penalty; colours show the signs of its edges."
-	case *spec.Network.Refit && !spec.Network.PathOnly:
-		along = "Partial correlations along the path, shrunken by the penalty. The dashed line marks the chosen λ, whose edges are refitted without the penalty; colours show their signs."
-	}
-	if left > 0 {
-		along += fmt.Sprintf(" The picture shows %d pairs, the edges of the network first; %d weaker pairs are left out.", len(drawn), left)
 	}
 	out := []drawing{
-		{"network", shown + " Blue, solid: positive partial correlation; red, dashed: negative;" + withoutSign(r.Network) + " wider lines are stronger.", picture.Network(r.Network, sizes, s), side, side},
-		{"path", along, picture.Path(drawn, lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"network", "", picture.Network(r.Network, sizes, s), side, side},
+		{"path", "", picture.Path(curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
-	return append(out, drawIntervals(r.Network, spec.Inference.Level)...)
+	if pairs := forest(r.Network); len(pairs) > 0 {
+		out = append(out, drawForest(pairs, len(r.Network.Pairs), result.Spec.Inference.Level, "", "partial correlation"))
+	}
+	return out
+}
+
+// drawForest draws the intervals of pairs, of which there are all; by says what the intervals come from.
+func drawForest(pairs []network.Edge, all int, level float64, by, x string) drawing {
+	which := fmt.Sprintf("the %d largest of %d pairs", len(pairs), all)
+	if len(pairs) == all {
+		which = fmt.Sprintf("all %d pairs", all)
+	}
+	title := fmt.Sprintf("%.3g %% intervals%s: %s", 100*level, by, which)
+	return drawing{"intervals", "", picture.Forest(title, x, pairs), picture.ForestWidth(pairs), picture.ForestHeight(len(pairs))}
 }
 
 // CentralityColumn returns a column of centrality.csv, NaN for empty cells; nil for "".
@@ -199,28 +199,17 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 	return values, nil
 }
 
-func withoutSign(n *network.Network) string {
-	if !slices.ContainsFunc(n.Edges, func(e network.Edge) bool { return e.Unsigned }) {
-		return ""
-	}
-	return " grey: nominal column, no sign;"
-}
-
 // mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the edges of the network, then the largest pairs of the path, and the number left out.
-func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
+// curves are the pairs of the path by their columns or, if they are too many, the edges of the network
+// and then the largest other pairs.
+func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
 	d, pairs := len(r.Names), alongPath(r)
-	chosen := func(pair [2]int) int {
-		if r.Adjacency.Has(pair[0], pair[1]) {
-			return 0
-		}
-		return 1
-	}
-	if left = max(0, len(pairs)-mostCurves); left > 0 {
-		slices.SortStableFunc(pairs, func(a, b [2]int) int { return cmp.Compare(chosen(a), chosen(b)) })
-		pairs = pairs[:mostCurves]
+	if len(pairs) > mostCurves {
+		isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
+		others := slices.DeleteFunc(slices.Clone(pairs), isEdge)
+		pairs = append(slices.DeleteFunc(pairs, func(pair [2]int) bool { return !isEdge(pair) }), others...)[:mostCurves]
 	} else {
 		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	}
@@ -239,29 +228,13 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 		}
 		drawn = append(drawn, c)
 	}
-	return drawn, left
+	return drawn
 }
 
 const (
 	forestPairs    = 40   // intervals that a picture shows, at most
 	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
 )
-
-func drawIntervals(n *network.Network, level float64) []drawing {
-	shown := forest(n)
-	if len(shown) == 0 {
-		return nil
-	}
-	title := fmt.Sprintf("%.3g %% intervals: %s", 100*level, largestOf(len(shown), len(n.Pairs)))
-	return []drawing{{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), picture.Forest(title, "partial correlation", shown), picture.ForestWidth(shown), picture.ForestHeight(len(shown))}}
-}
-
-func largestOf(drawn, all int) string {
-	if drawn == all {
-		return fmt.Sprintf("all %d pairs", all)
-	}
-	return fmt.Sprintf("the %d largest of %d pairs", drawn, all)
-}
 
 // forest are the pairs with the largest estimates, sorted by value, with labels as names.
 func forest(n *network.Network) []network.Edge {

@@ -2,8 +2,8 @@ package checks
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,67 +22,28 @@ var (
 	folder     = regexp.MustCompile(`^(?:data|graph|nets|losses|trainers|cmd|benchmarks|internal|examples)(?:/[\w.-]+)+$`)
 )
 
-var library = []string{"data", "graph", "nets", "losses", "trainers"}
-
 // packages maps package names to exported names, also Type.Method and Type.Field.
 func packages(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	found, others := map[string]map[string]bool{}, map[string]map[string]bool{}
-	each(t, ".go", func(file string) {
-		top, _, _ := strings.Cut(file, "/")
-		if strings.HasSuffix(file, "_test.go") || top == "examples" {
-			return
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
-		require.NoError(t, err)
-		into := others
+	eachSource(t, func(_, top string, _ *token.FileSet, source *ast.File) {
+		into, name := others, source.Name.Name
 		if slices.Contains(library, top) {
 			into = found
 		}
-		name := parsed.Name.Name
+		if top == "examples" {
+			return
+		}
 		if into[name] == nil {
 			into[name] = map[string]bool{}
 		}
-		for _, n := range append(exported(parsed), fields(parsed)...) {
+		names, fields := exported(source)
+		for _, n := range append(names, fields...) {
 			into[name][strings.TrimSuffix(n, "()")] = true
 		}
 	})
-	for name, names := range others {
-		if found[name] == nil {
-			found[name] = names
-		}
-	}
-	return found
-}
-
-func fields(file *ast.File) (names []string) {
-	for _, d := range file.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range g.Specs {
-			s, ok := s.(*ast.TypeSpec)
-			if !ok {
-				continue
-			}
-			var list *ast.FieldList
-			switch of := s.Type.(type) {
-			case *ast.StructType:
-				list = of.Fields
-			case *ast.InterfaceType:
-				list = of.Methods
-			default:
-				continue
-			}
-			for _, f := range list.List {
-				for _, id := range f.Names {
-					names = append(names, s.Name.Name+"."+id.Name)
-				}
-			}
-		}
-	}
-	return names
+	maps.Copy(others, found)
+	return others
 }
 
 func TestCitedFunctionsExist(t *testing.T) {
