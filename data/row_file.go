@@ -96,7 +96,7 @@ func (r *RowFile) open(s *source) (err error) {
 	}
 	err = s.guarded(func() (err error) { r.Rows, r.index, err = seeker.Index(r.BlockRows); return err })
 	if err == nil && r.Rows == 0 {
-		err = fmt.Errorf("%s: a header but no rows", s.file)
+		err = s.noRows()
 	}
 	return err
 }
@@ -152,20 +152,19 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	}
 	all := &Table{Names: r.Names, D: len(r.Names)}
 	for at := first; at < last; {
-		b, err := s.next(s.chosen, false)
-		if err == io.EOF {
+		var read readBlock
+		if read.rows, err = s.nextRows(); err == io.EOF {
 			return nil, &format.Error{Text: fmt.Sprintf("%s: it ends before its row %d", r.Path, at+1), Cause: io.ErrUnexpectedEOF}
-		}
-		if err == nil && b.Parse != nil {
-			err = b.Parse(b)
 		}
 		if err != nil {
 			return nil, err
 		}
-		b.Cut(last - at)
-		at += len(b.Rows)
-		read, err := s.numbers(b)
-		if err != nil {
+		read.rows.Cut(last - at)
+		at += len(read.rows.Rows)
+		if err := s.parse(&read, true); err != nil {
+			return nil, err
+		}
+		if err := s.code(make([]*texts, len(r.Names)), &Table{}, read); err != nil {
 			return nil, err
 		}
 		t := read.table

@@ -166,13 +166,10 @@ func newWork(t *data.Table, fitRows int) *work {
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }
 
-func missing(t *data.Table, j int) (count int) {
-	for k := j; k < len(t.Observed); k += t.D {
-		if !t.Observed[k] {
-			count++
-		}
-	}
-	return count
+// rarer is the smaller number of the rows with and without column j.
+func (w *work) rarer(j int) int {
+	n := len(w.table.Column(j)) // of these rows, if the table is a sample
+	return min(n, w.table.N-n)
 }
 
 const (
