@@ -39,7 +39,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Observe    func(done, total int) // called after each chain; may be nil
 //	Partial    *Partial // saved chains to continue, may be nil
 //	Save       func(*Partial) error // called after each chain and before an interrupted run returns; may be nil
-//	Cuts, Levels, Anchor // set by Posterior
+//	Cuts, Levels // set by Posterior
 type PosteriorConfig = posterior.Config
 
 // Posterior draws a table's missing cells, in its units, with the parameters of a normal mixture

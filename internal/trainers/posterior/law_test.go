@@ -199,9 +199,9 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	for _, nominal := range []bool{false, true} {
 		for _, components := range []int{1, 2} {
 			p := &priorOf{rng: new(stream.Stream).At(6, stream.Simulate), mean: [2]float64{1, -0.5}, sigma: symmetric{1, 0.6, 2}}
-			var a *Anchor
+			var a *anchor
 			if components > 1 {
-				a = &Anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
+				a = &anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
 			}
 			c, names := Config{Components: components, Seed: 1}, []string{"x", "y"}
 			if nominal {
@@ -260,8 +260,8 @@ func TestAnchor(t *testing.T) {
 	c := Config{Draws: 1, Components: 2, WarmUp: 5, Iterations: 10, Workers: 1, Seed: 1}
 	a, err := c.anchor(t.Context(), z)
 	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{2, 0}, a.Mean, 4/math.Sqrt(n))
-	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
+	require.InDeltaSlice(t, []float64{2, 0}, a.mean, 4/math.Sqrt(n))
+	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.covariance, 4*math.Sqrt(2./n))
 }
 
 func TestHopeless(t *testing.T) {

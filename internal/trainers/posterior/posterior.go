@@ -42,8 +42,6 @@ type Config struct {
 	// Donor rows of predictive-mean matching for continuous columns; 0: draws from the model.
 	Donors int
 
-	Anchor *Anchor // of a mixture's prior; nil: estimated from the table
-
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each chain, if set
 
@@ -70,12 +68,11 @@ const (
 	cheap          = 6e8
 )
 
-// Anchor centres the prior of a mixture; d numbers per row (L − 1 for a nominal column of L
+// anchor centres the prior of a mixture; d numbers per row (L − 1 for a nominal column of L
 // levels).
-type Anchor struct {
-	Mean       []float64 // (d)
-	Covariance []float64 // (d, d)
-	precision  []float64 // (d, d)
+type anchor struct {
+	mean                  []float64 // (d)
+	covariance, precision []float64 // (d, d)
 }
 
 func (c Config) For(t *data.Table) (Config, error) {
@@ -186,7 +183,7 @@ func (c Config) stream(chain int) *stream.Stream {
 }
 
 func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
-	var a *Anchor
+	var a *anchor
 	if c.Components > 1 {
 		var err error
 		if a, err = c.anchor(ctx, z); err != nil {
@@ -261,30 +258,25 @@ func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds i
 	return length, rounds
 }
 
-// anchor returns c.Anchor, or the average of a short chain of one normal.
-func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
+// anchor returns the average of a short chain of one normal.
+func (c Config) anchor(ctx context.Context, z *data.Table) (*anchor, error) {
 	const first, last = 50, 150
+	c.Components = 1
 	d := c.width(z)
 	var f mat.Cholesky
-	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
-	if c.Anchor != nil {
-		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
-	} else {
-		c.Components = 1
-		s := newChain(z, c, nil, c.stream(chains))
-		covariance := mat.NewSymDense(d, nil)
-		err := s.steps(ctx, 0, last, func(i int) {
-			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
-				floats.AddScaled(a.Mean, 1./(last-first), one.mean)
-				floats.AddScaled(a.Covariance, 1./(last-first), covariance.RawSymmetric().Data)
-			}
-		})
-		if err != nil {
-			return nil, err
+	a := &anchor{make([]float64, d), make([]float64, d*d), make([]float64, d*d)}
+	s, covariance := newChain(z, c, nil, c.stream(chains)), mat.NewSymDense(d, nil)
+	err := s.steps(ctx, 0, last, func(i int) {
+		if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
+			floats.AddScaled(a.mean, 1./(last-first), one.mean)
+			floats.AddScaled(a.covariance, 1./(last-first), covariance.RawSymmetric().Data)
 		}
-		mirror(a.Covariance, d)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if !f.Factorize(dense(a.Covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
+	mirror(a.covariance, d)
+	if !f.Factorize(dense(a.covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
 		return nil, errDependent
 	}
 	mirror(a.precision, d)
