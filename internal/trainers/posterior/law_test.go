@@ -278,7 +278,7 @@ func TestHopeless(t *testing.T) {
 // Two rows, one observed at 1; halves of four draws m ± 1, m = 1 in one of five chains, else 0:
 // variance between halves 0.25 · 2/10 · 8/10 · 10/9, within 0.25 · 4/3.
 func TestRHats(t *testing.T) {
-	var runs []*run
+	var of []quantity
 	for k := range chains {
 		m := 0.
 		if k == 0 {
@@ -290,11 +290,11 @@ func TestRHats(t *testing.T) {
 			s.z[1] = m + 1 - 2*float64(i%2)
 			r.tally(i/4, 8)
 		}
-		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.Sampling[0], 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
-		runs = append(runs, r)
+		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.Quantities[0].Sampling, 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
+		of = append(of, r.Quantities[0])
 	}
 	between := 8. / 45 // of the cell's means
-	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellRHats(runs)[0], 1e-12)
+	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellsRHat(of), 1e-12)
 	sampling := (4*0.25 + 0.125) / 5
-	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(runs, 0), 1e-12)
+	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(of), 1e-12)
 }

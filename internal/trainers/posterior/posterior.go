@@ -350,16 +350,17 @@ type run struct {
 }
 
 type results struct {
-	Gaps   [][]float64 // (draws)
-	Kept   []Mixture   // (keep)
-	InUse  int         // sum over iterations
-	Weight float64     // mean over iterations
+	Gaps       [][]float64 // (draws)
+	Kept       []Mixture   // (keep)
+	InUse      int         // sum over iterations
+	Weight     float64     // mean over iterations
+	Quantities []quantity  // chain.judged, column by column
+}
 
-	// For each quantity (chain.judged): its mean over completed rows at each iteration, and the
-	// sampling variance of that mean.
-	Means    [][]float64
-	Sampling []float64
-	// For each half: sums of the missing cells' quantities and of their squares, row by row.
+type quantity struct {
+	Means    []float64 // at each iteration the mean over completed rows
+	Sampling float64   // sampling variance of that mean
+	// For each half of the iterations: the missing cells' sums, and sums of squares.
 	Sums, Squares [2][]float64
 }
 
@@ -388,41 +389,38 @@ func (r *run) advance(ctx context.Context, stage, iterations int) error {
 }
 
 func (r *run) tally(half, iterations int) {
-	s := r.chain
+	s, q := r.chain, 0
 	n := float64(s.n)
-	var mean, square, x []float64
-	gap := 0
-	for i := range s.n {
-		q := 0
-		for j := range s.columns {
+	var x []float64
+	for j := range s.columns {
+		width := len(s.judged(nil, 0, j))
+		r.Quantities = append(r.Quantities, make([]quantity, max(0, q+width-len(r.Quantities)))...)
+		own := r.Quantities[q : q+width]
+		mean, square := make([]float64, width), make([]float64, width)
+		gap := 0
+		for i := range s.n {
+			missing := !s.observed[i*len(s.columns)+j]
 			x = s.judged(x[:0], i, j)
-			for _, v := range x {
-				if i == 0 {
-					mean, square = append(mean, 0), append(square, 0)
+			for k, v := range x {
+				mean[k] += v / n
+				square[k] += v * v / n
+				if o := &own[k]; missing {
+					if gap == len(o.Sums[half]) {
+						o.Sums[half], o.Squares[half] = append(o.Sums[half], 0), append(o.Squares[half], 0)
+					}
+					o.Sums[half][gap] += v
+					o.Squares[half][gap] += v * v
 				}
-				mean[q] += v / n
-				square[q] += v * v / n
-				q++
 			}
-			if s.observed[i*len(s.columns)+j] {
-				continue
-			}
-			for _, v := range x {
-				if gap == len(r.Sums[half]) {
-					r.Sums[half], r.Squares[half] = append(r.Sums[half], 0), append(r.Squares[half], 0)
-				}
-				r.Sums[half][gap] += v
-				r.Squares[half][gap] += v * v
+			if missing {
 				gap++
 			}
 		}
-	}
-	if r.Means == nil {
-		r.Means, r.Sampling = make([][]float64, len(mean)), make([]float64, len(mean))
-	}
-	for q, m := range mean {
-		r.Means[q] = append(r.Means[q], m)
-		r.Sampling[q] += (square[q] - m*m) / n / float64(iterations)
+		for k, m := range mean {
+			own[k].Means = append(own[k].Means, m)
+			own[k].Sampling += (square[k] - m*m) / n / float64(iterations)
+		}
+		q += width
 	}
 }
 
@@ -432,14 +430,17 @@ func together(runs []*run, draws int) *Drawn {
 		d.Gaps = append(d.Gaps, runs[k%chains].Gaps[k/chains])
 	}
 	s := runs[0].chain
-	cells := cellRHats(runs)
 	var columns []int
 	var rhat, cellRHat []float64
 	q := 0
 	for j := range s.columns {
 		worst, worstCell := 1., 1.
 		for range len(s.judged(nil, 0, j)) {
-			worst, worstCell = max(worst, meanRHat(runs, q)), max(worstCell, cells[q])
+			of := make([]quantity, len(runs))
+			for k, r := range runs {
+				of[k] = r.Quantities[q]
+			}
+			worst, worstCell = max(worst, meanRHat(of)), max(worstCell, cellsRHat(of))
 			q++
 		}
 		if s.columns[j].incomplete {
@@ -451,19 +452,19 @@ func together(runs []*run, draws int) *Drawn {
 		d.InUse += float64(r.InUse)
 		d.Weight += r.Weight / chains
 	}
-	d.InUse /= float64(chains * len(runs[0].Means[0]))
+	d.InUse /= float64(chains * len(runs[0].Quantities[0].Means))
 	return d
 }
 
-// meanRHat returns the split R-hat of quantity q's population mean
+// meanRHat returns the split R-hat of a quantity's population mean over chains
 // (docs/theory/sampling.md#eq-met).
-func meanRHat(runs []*run, q int) float64 {
+func meanRHat(of []quantity) float64 {
 	var means []float64
 	within, sampling := 0.0, 0.0
-	half := len(runs[0].Means[q]) / 2
-	for _, r := range runs {
-		sampling += r.Sampling[q] / chains
-		for _, trace := range [][]float64{r.Means[q][:half], r.Means[q][half:]} {
+	half := len(of[0].Means) / 2
+	for _, q := range of {
+		sampling += q.Sampling / chains
+		for _, trace := range [][]float64{q.Means[:half], q.Means[half:]} {
 			mean, variance := stat.MeanVariance(trace, nil)
 			means = append(means, mean)
 			within += variance / (2 * chains)
@@ -472,37 +473,23 @@ func meanRHat(runs []*run, q int) float64 {
 	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
 }
 
-// cellRHats returns the split R-hat of the missing cells per quantity, with variances summed over
+// cellsRHat returns the split R-hat of a quantity's missing cells, with variances summed over
 // cells.
-func cellRHats(runs []*run) []float64 {
-	s := runs[0].chain
-	half := float64(len(runs[0].Means[0])) / 2
-	within, between := make([]float64, len(runs[0].Means)), make([]float64, len(runs[0].Means))
-	gap := 0
-	for i := range s.n {
-		q := 0
-		for j := range s.columns {
-			for range len(s.judged(nil, i, j)) {
-				if !s.observed[i*len(s.columns)+j] {
-					var means []float64
-					for _, r := range runs {
-						for h := range 2 {
-							mean := r.Sums[h][gap] / half
-							means = append(means, mean)
-							within[q] += (r.Squares[h][gap]/half - mean*mean) / (2 * chains)
-						}
-					}
-					between[q] += stat.Variance(means, nil)
-					gap++
-				}
-				q++
+func cellsRHat(of []quantity) float64 {
+	half := float64(len(of[0].Means)) / 2
+	within, between := 0.0, 0.0
+	for gap := range of[0].Sums[0] {
+		var means []float64
+		for _, q := range of {
+			for h := range 2 {
+				mean := q.Sums[h][gap] / half
+				means = append(means, mean)
+				within += (q.Squares[h][gap]/half - mean*mean) / (2 * chains)
 			}
 		}
+		between += stat.Variance(means, nil)
 	}
-	for q := range within {
-		within[q] = root(within[q]+between[q], within[q]*half/(half-1))
-	}
-	return within
+	return root(within+between, within*half/(half-1))
 }
 
 // root returns √(all/within), 1 if nothing varies.
