@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"missingscore/internal/trainers/engine"
 )
 
 // Uncertainty holds a fit's standard errors and intervals (docs/theory/inference.md#parameters).
@@ -24,36 +26,33 @@ type Parameter struct {
 }
 
 type parameterFile struct {
-	Name     string   `json:"name"`
-	Estimate float64  `json:"estimate"`
-	SE       *float64 `json:"se"`
-	Low      *float64 `json:"low"`
-	High     *float64 `json:"high"`
+	Name     string  `json:"name"`
+	Estimate float64 `json:"estimate"`
+	SE       known   `json:"se"`
+	Low      known   `json:"low"`
+	High     known   `json:"high"`
+}
+
+// known is a number; null in JSON if it is not finite.
+type known float64
+
+func (k known) MarshalJSON() ([]byte, error) {
+	if !engine.Finite(float64(k)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(k))
 }
 
 func (p Parameter) MarshalJSON() ([]byte, error) {
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
-		}
-		return &x
-	}
-	return json.Marshal(parameterFile{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
+	return json.Marshal(parameterFile{p.Name, p.Estimate, known(p.SE), known(p.Low), known(p.High)})
 }
 
 func (p *Parameter) UnmarshalJSON(text []byte) error {
-	var f parameterFile
-	if err := json.Unmarshal(text, &f); err != nil {
-		return err
-	}
-	number := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
-		}
-		return *x
-	}
-	*p = Parameter{f.Name, f.Estimate, number(f.SE), number(f.Low), number(f.High)}
-	return nil
+	none := known(math.NaN()) // stays if the file has null
+	f := parameterFile{SE: none, Low: none, High: none}
+	err := json.Unmarshal(text, &f)
+	*p = Parameter{f.Name, f.Estimate, float64(f.SE), float64(f.Low), float64(f.High)}
+	return err
 }
 
 func (u *Uncertainty) check() error {

@@ -41,7 +41,7 @@ type chain struct {
 	of       []int     // (n): the component of each row
 	every    []int     // 0, …, d − 1
 
-	anchor     *Anchor // nil: one normal
+	anchor     *anchor // nil: one normal
 	nu         float64
 	psi        []float64 // (d, d)
 	delta, tau float64   // with an anchor
@@ -114,7 +114,7 @@ const (
 )
 
 // newChain fills missing cells with random observed cells of their columns.
-func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
+func newChain(t *data.Table, c Config, a *anchor, rng *stream.Stream) *chain {
 	d := c.width(t)
 	s := &chain{n: t.N, d: d, rng: rng, observed: t.Observed, donors: c.Donors,
 		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
@@ -137,7 +137,7 @@ func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	}
 	s.scatter()
 	if a != nil {
-		copy(s.psi, a.Covariance)
+		copy(s.psi, a.covariance)
 	} else {
 		for j := range s.d {
 			s.psi[j*s.d+j] = 1
@@ -481,13 +481,7 @@ func (s *chain) latent() (ok bool) {
 			if c.vertices != nil {
 				ok = s.cone(i, v, c, level)
 			} else {
-				low, high := math.Inf(-1), math.Inf(1)
-				if level > 0 {
-					low = c.cuts[level-1]
-				}
-				if level < len(c.cuts) {
-					high = c.cuts[level]
-				}
+				low, high := Interval(c.cuts, level)
 				ok = s.within(i, v, c.first, low, high)
 			}
 			if !ok {
@@ -496,6 +490,18 @@ func (s *chain) latent() (ok bool) {
 		}
 	}
 	return true
+}
+
+// Interval returns the ends of an interval between cuts, counted from below.
+func Interval(cuts []float64, level int) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	if level > 0 {
+		low = cuts[level-1]
+	}
+	if level < len(cuts) {
+		high = cuts[level]
+	}
+	return low, high
 }
 
 func (s *chain) deviation(i int) []float64 {

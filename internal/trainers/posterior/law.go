@@ -123,7 +123,7 @@ func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
 		for j := range weighted {
-			weighted[j] += floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], s.anchor.Mean) / s.tau
+			weighted[j] += floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], s.anchor.mean) / s.tau
 		}
 	}
 	var f factor
@@ -182,7 +182,7 @@ func (s *chain) drawTau(occupied []int) {
 	}
 	far, square := make([]float64, s.d), 0.0
 	for _, k := range occupied {
-		floats.SubTo(far, s.components[k].mean, s.anchor.Mean)
+		floats.SubTo(far, s.components[k].mean, s.anchor.mean)
 		for j, v := range far {
 			square += v * floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], far)
 		}

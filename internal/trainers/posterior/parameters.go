@@ -171,14 +171,7 @@ func (p *Parameters) event(x []float64, observed []bool) (e event) {
 					}
 				}
 			default:
-				low, high := math.Inf(-1), math.Inf(1)
-				k := sort.SearchFloat64s(cuts, v)
-				if k > 0 {
-					low = cuts[k-1]
-				}
-				if k < len(cuts) {
-					high = cuts[k]
-				}
+				low, high := Interval(cuts, sort.SearchFloat64s(cuts, v))
 				add(first, one, low, high)
 			}
 			first += width

@@ -11,7 +11,7 @@ import (
 // Partial holds the chains' states. A resumed run gives the same result as an uninterrupted run.
 type Partial = checkedfile.Parts[[]byte]
 
-const partialMark = "missingscore chains 1\n"
+const partialMark = "missingscore chains 2\n"
 
 // NewPartial is empty; of identifies table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[[]byte](partialMark, of) }

@@ -137,39 +137,43 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	if err != nil {
 		return nil, err
 	}
-	theta, units, err := q.slopes(e.free)
+	members := q.members(nil)
+	slopes := func(at []*float64, unit []float64) (*mat.Dense, error) { // of the members
+		all, err := jacobian(at, func() ([]float64, error) { return q.at(unit) })
+		if err != nil {
+			return nil, err
+		}
+		out := mat.NewDense(len(members), len(at), nil)
+		for i, member := range members {
+			out.SetRow(i, all.RawRowView(member.place))
+		}
+		return out, nil
+	}
+	theta, err := slopes(e.at, nil)
 	if err != nil {
 		return nil, err
 	}
-	members := q.members(nil)
-	pick := func(m *mat.Dense) *mat.Dense {
-		_, c := m.Dims()
-		out := mat.NewDense(len(members), c, nil)
-		for i, member := range members {
-			out.SetRow(i, m.RawRowView(member.place))
-		}
-		return out
-	}
-	theta = pick(theta)
-	var solved, turned mat.Dense // A⁻¹ and J_θA⁻¹
-	k := len(e.free)
-	eye := mat.NewDiagDense(k, slices.Repeat([]float64{1}, k))
-	if err := r.factor.SolveTo(&solved, false, eye); err != nil {
+	var turned, half, full mat.Dense
+	if err := r.factor.SolveTo(&turned, true, theta.T()); err != nil { // (J_θA⁻¹)ᵀ
 		return nil, fmt.Errorf("solving for the parameters' errors: %w", err)
 	}
-	turned.Mul(theta, &solved)
-	rows, _ := theta.Dims()
-	whole := mat.NewDense(rows, k+s.size(), nil)
-	whole.Slice(0, rows, 0, k).(*mat.Dense).Scale(-1, &turned)
+	whole := mat.DenseCopyOf(turned.T())
+	whole.Scale(-1, whole)
 	if s.size() > 0 {
-		var moved mat.Dense
-		moved.Mul(&turned, s.slope)
-		right := whole.Slice(0, rows, k, k+s.size()).(*mat.Dense)
-		right.Sub(pick(units), &moved)
+		unit, at := units(s.size())
+		right, err := slopes(at, unit)
+		if err != nil {
+			return nil, err
+		}
+		var moved, both mat.Dense
+		moved.Mul(whole, s.slope)
+		right.Add(right, &moved)
+		both.Augment(whole, right)
+		whole = &both
 	}
-	var half, full mat.Dense
 	half.Mul(whole, v)
 	full.Mul(&half, whole.T())
+	rows := len(members)
 	cov := mat.NewSymDense(rows, nil)
 	for a := range rows {
 		for b := a; b < rows; b++ {
