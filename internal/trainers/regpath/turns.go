@@ -13,10 +13,9 @@ import (
 type turns struct {
 	*problem
 	em     em.Turns
-	lasso  *em.Lasso
-	sparse sparse.Lasso // used while few of many pairs are not zero
-	many   int          // manyColumns
-	looked bool         // whether complete rows were looked for (em.Known)
+	lasso  sparse.Lasso
+	many   int  // manyColumns
+	looked bool // whether complete rows were looked for (em.Known)
 }
 
 const (
@@ -30,8 +29,8 @@ const (
 )
 
 func newTurns(p *problem, many int) *turns {
-	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
-	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
+	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, many: many}
+	t.lasso = sparse.Lasso{D: p.Table.D, Workers: p.Engine.Config.Workers, Weights: p.weights}
 	if p.Table.D >= many || p.again {
 		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
 	}
@@ -154,15 +153,10 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// minimise works by the sparse descent while few of many pairs are not zero, with the same minimum.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
-	if !t.few(packed) {
-		return t.lasso.Minimise(packed, s, lambda, screen)
-	}
-	l := &t.sparse
-	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.lasso.Workers, t.lasso.Tolerance, t.lasso.Weights
-	p := sparse.FromPacked(packed, l.D)
-	o, err := l.Minimise(ctx, p, lambda, screen)
+	t.lasso.S, t.lasso.Dense = s, !t.few(packed)
+	p := sparse.FromPacked(packed, t.Table.D)
+	o, err := t.lasso.Minimise(ctx, p, lambda, screen)
 	if err != nil || !o.Done {
 		return false
 	}

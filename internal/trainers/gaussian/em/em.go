@@ -81,7 +81,7 @@ func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if err != nil {
 		return err
 	}
-	mean, cov := found[:d:d], unpacked(found[d:], d, nil)
+	mean, cov := found[:d:d], Unpacked(found[d:], d, nil)
 	if t.MostGain != 0 {
 		s.Lead.Moments = found
 	}
@@ -123,7 +123,7 @@ func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
 	d := t.Model.Dim()
 	var step engine.Step
 	if t.Model.Parameterisation() == model.Natural {
-		t.square = unpacked(x[d:], d, t.square)
+		t.square = Unpacked(x[d:], d, t.square)
 		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, t.square)
 	} else {
 		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
@@ -225,7 +225,7 @@ type Known struct{ Mean, Covariances []float64 }
 //	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
 func (k *Known) loss(x []float64) (sum float64) {
 	d := len(k.Mean)
-	p, away := unpacked(x[d:], d, nil), floats.SubTo(make([]float64, d), k.Mean, x[:d])
+	p, away := Unpacked(x[d:], d, nil), floats.SubTo(make([]float64, d), k.Mean, x[:d])
 	pm := make([]float64, d)
 	for j := range d {
 		row := p[j*d : j*d+d]
