@@ -260,7 +260,6 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 	if r.Penalty = f.Penalty(); r.Penalty != nil {
 		r.Warnings = append(r.Warnings, r.Penalty.Warnings...)
 	}
-	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	var found *sandwich.Result
 	if s.Inference.Asked() { // in the units of the fit
 		found, err = sandwich.Infer(ctx, sandwich.Problem{

@@ -2,7 +2,6 @@ package trainers_test
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,24 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/inference"
-	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/fitted"
 	"missingscore/trainers/penalty"
 )
 
@@ -160,21 +154,6 @@ func TestOptimisers(t *testing.T) {
 	}
 }
 
-func TestDependentColumnsDoNotConverge(t *testing.T) {
-	_, table := testtables.Normal(t, 80, 13)
-	for i := range table.N {
-		table.Values[4*i+1], table.Observed[4*i+1] = table.Values[4*i], table.Observed[4*i]
-	}
-	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Iterations: 300}}, trainers.Run{})
-	if err != nil { // depends on the processor's rounding
-		require.ErrorIs(t, err, trainers.ErrUnits)
-		require.ErrorContains(t, err, "if columns determine each other, leave one of them out")
-		return
-	}
-	require.False(t, r.Converged, r.Verdict)
-	require.True(t, engine.Finite(r.Loss))
-}
-
 // By gonum.
 func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDense) (sum float64) {
 	t.Helper()
@@ -202,18 +181,6 @@ func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDen
 	return sum
 }
 
-// NaN: missing.
-func fromRows(t *testing.T, names []string, rows [][]float64) *data.Table {
-	t.Helper()
-	values, seen := slices.Concat(rows...), []bool{}
-	for _, x := range values {
-		seen = append(seen, !math.IsNaN(x))
-	}
-	table, err := data.NewTable(names, values, seen)
-	require.NoError(t, err)
-	return table
-}
-
 func inverse(t *testing.T, s mat.Symmetric) *mat.SymDense {
 	t.Helper()
 	var c mat.Cholesky
@@ -234,33 +201,6 @@ func smallTable(t *testing.T, seed uint64) *data.Table {
 	gaps, err := data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
 	require.NoError(t, err)
 	return gaps
-}
-
-// Two rows have both columns, and a singular normal meets them exactly: the likelihood is
-// unbounded.
-func TestLikelihoodWithoutMaximum(t *testing.T) {
-	nan := math.NaN()
-	table := fromRows(t, []string{"a", "b", "c"}, [][]float64{
-		{0, 0.1, nan}, {1, 1.3, nan}, {-1, nan, 0.3}, {0.5, nan, -0.4}, {2, nan, 0.9}, {-0.3, nan, -1}, {0.4, nan, 0.2},
-		{nan, -1, 0.4}, {nan, 0.7, -0.8}, {nan, 2.2, 1.1}, {nan, -0.6, -0.2}, {nan, 0.2, 0.6},
-	})
-	last := math.Inf(-1)
-	for _, width := range []float64{1, 1e-3, 1e-6, 1e-9} { // b = 0.1 + 1.2 a + noise
-		now := likelihood(t, table, []float64{0, 0.1, 0}, mat.NewSymDense(3, []float64{1, 1.2, 0, 1.2, 1.44 + width, 0, 0, 0, 1}))
-		require.Greater(t, now, last)
-		last = now
-	}
-	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
-	require.NoError(t, err)
-	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT converged: the likelihood has no maximum")
-	require.Contains(t, r.Verdict, "as a and b become collinear: only 2 of 12 rows have all of them")
-	require.Contains(t, r.Verdict, "(ReadOptions.Exclude a)")
-	g := r.Model.Model.(*model.Gaussian)
-	sigma := inverse(t, g.Precision())
-	require.InDelta(t, 1.2, sigma.At(0, 1)/sigma.At(0, 0), 1e-3, "the line through the two rows")
-	_, err = r.Encode()
-	require.NoError(t, err)
 }
 
 // Every fit ends at a maximum of the likelihood, by differences of gonum's density, or names the
@@ -414,27 +354,14 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 	}
 }
 
-func coupledTable(t *testing.T, n int, missing float64) *data.Table {
-	t.Helper()
-	theta, err := simulate.Quartic(4, stream.New(7, 1))
-	require.NoError(t, err)
-	m := model.NewQuartic(4)
-	require.NoError(t, m.SetTheta(theta))
-	table := fromChains(t, m, n, 1)(0)
-	if missing > 0 {
-		table, err = data.HideMCAR(table, missing, stream.New(7, 2))
-		require.NoError(t, err)
-	}
-	return table
-}
-
 func TestPenaltyRefusals(t *testing.T) {
-	table := coupledTable(t, 40, 0.2)
+	table := tenRows(t)
+	table.Observed[4] = false
 	for want, s := range map[string]trainers.Spec{
 		"needs the model gaussian or quartic": {Model: trainers.ModelSpec{Kind: "energy"}, Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
 		"the command network":                 {Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
 		"it is one of none, l1, ridge":        penalised("iw", penalty.Config{Kind: "l2"}),
-		"use at least 2 folds":                penalised("iw", penalty.Config{Kind: "l1", Folds: 21}),
+		"use at least 2 folds":                penalised("iw", penalty.Config{Kind: "l1", Folds: 6}),
 		"lambda: it needs":                    penalised("iw", penalty.Config{Lambda: 1}),
 		"it must be a positive number, cv or": penalised("iw", penalty.Config{Kind: "l1", Lambda: -1}),
 	} {
@@ -451,86 +378,6 @@ func TestPenaltyRefusals(t *testing.T) {
 	s.Descent.Penalty, s.Descent.Optimiser = penalty.Config{}, "proximal"
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.ErrorContains(t, err, "proximal needs a penalty")
-}
-
-// Precision (Σ + σ²I)⁻¹, within the standard error of the mean over tables.
-func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
-	slowtest.Skip(t, "8 s")
-	const n, tables, sigma = 2000, 6, 0.6
-	covariance := mat.NewSymDense(2, []float64{1, 0.6, 0.6, 0.8})
-	var p, want mat.Dense
-	require.NoError(t, p.Inverse(covariance))
-	require.NoError(t, want.Inverse(mat.NewSymDense(2, []float64{1 + sigma*sigma, 0.6, 0.6, 0.8 + sigma*sigma})))
-	g := simulate.Gaussian{Mean: []float64{0.3, -0.5}, Precision: mat.NewSymDense(2, p.RawMatrix().Data)}
-	for _, method := range []string{"exact", "variw"} {
-		seen := make([][]float64, 6)
-		for k := range uint64(tables) {
-			complete, err := g.Sample(n, stream.New(5, 1, k))
-			require.NoError(t, err)
-			table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2, k))
-			require.NoError(t, err)
-			m := model.NewGaussian(2, model.CholeskyFactor)
-			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}, descent.Passes(40, 0))
-			s.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: fmt.Appendf(nil, `{"noise":{"kind":"fixed","least":%v}}`, sigma)}
-			_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
-			require.NoError(t, err)
-			for i, v := range append(m.Mean(), m.Precision().At(0, 0), m.Precision().At(0, 1), m.Precision().At(1, 0), m.Precision().At(1, 1)) {
-				seen[i] = append(seen[i], v)
-			}
-		}
-		quantile := distuv.StudentsT{Sigma: 1, Nu: tables - 1}.Quantile(1 - 1e-3)
-		for i, v := range append(slices.Clone(g.Mean), want.RawMatrix().Data...) {
-			mean, sd := stat.MeanStdDev(seen[i], nil)
-			tolerance := quantile * stat.StdErr(sd, tables)
-			require.InDelta(t, v, mean, tolerance, "%s, %d", method, i)
-			if i >= 2 {
-				require.Less(t, tolerance, 0.4*math.Abs(v-p.RawMatrix().Data[i-2]), "as well without the noise")
-			}
-		}
-	}
-}
-
-// The Fisher divergence is a small part of that of the normal with the truth's moments.
-func TestNeuralModelsFitARing(t *testing.T) {
-	of := simulate.Ring()
-	truth, err := model.NewMixture(of)
-	require.NoError(t, err)
-	table, err := of.Sample(500, stream.New(1, 1))
-	require.NoError(t, err)
-	sample, err := truth.SampleRows(2000, nil, stream.New(1, 2))
-	require.NoError(t, err)
-	divergence := func(m model.Model) float64 {
-		f, err := evaluate.NewFisherDivergence(m, truth, sample)
-		require.NoError(t, err)
-		v, _, err := f.Value()
-		require.NoError(t, err)
-		return v
-	}
-
-	var covariance, precision mat.SymDense
-	stat.CovarianceMatrix(&covariance, mat.NewDense(2000, 2, sample), nil)
-	var c mat.Cholesky
-	require.True(t, c.Factorize(&covariance))
-	require.NoError(t, c.InverseTo(&precision))
-	best := model.NewGaussian(2, model.CholeskyFactor)
-	require.NoError(t, best.SetPrecision(&precision))
-	normal := divergence(best)
-
-	o := nets.NetworkOptions{Hidden: []int{16, 16}}
-	energy, err := nets.NewEnergy(2, o, stream.New(1, 3))
-	require.NoError(t, err)
-	network, err := nets.NewScoreNetwork(2, o, stream.New(1, 4))
-	require.NoError(t, err)
-	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
-		before := divergence(m)
-		_, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "full"}, descent.Passes(100, 0.01)), trainers.Run{})
-		require.NoError(t, err)
-		after := divergence(m)
-		t.Logf("%s: %.3g before, %.3g after, best normal %.3g", name, before, after, normal)
-		require.Less(t, after, normal/3, name)
-	}
-	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Passes(1, 0)), trainers.Run{})
-	require.ErrorContains(t, err, "no log density")
 }
 
 // At the conditionals of maximum likelihood a Gaussian model has equal weights.
@@ -559,25 +406,6 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	require.Less(t, s.EffectiveSize, 7.9)
 }
 
-var robust = inference.Config{Kind: "robust"}
-
-// From Markov chains in random order.
-func fromChains(t *testing.T, m *model.Quartic, n, tables int) func(uint64) *data.Table {
-	t.Helper()
-	saved := fitted.Saved{Kind: "quartic", Model: m}
-	for j := range m.Dim() {
-		saved.Names = append(saved.Names, fmt.Sprint("x", j+1))
-	}
-	all, _, err := saved.Sample(t.Context(), n*tables, stream.New(3, stream.Simulate))
-	require.NoError(t, err)
-	order := stream.New(4, stream.Simulate).Perm(n * tables)
-	return func(k uint64) *data.Table {
-		table, err := all.Rows(order[int(k)*n : int(k+1)*n])
-		require.NoError(t, err)
-		return table
-	}
-}
-
 func TestNoStandardErrors(t *testing.T) {
 	_, table := testtables.Normal(t, 60, 3)
 	_, law, _ := testtables.Pair()
@@ -597,7 +425,7 @@ func TestNoStandardErrors(t *testing.T) {
 		"a given missingness mechanism":     func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
 		"it is for networks; leave it out":  func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },
 	} {
-		s := trainers.Spec{Inference: robust}
+		s := trainers.Spec{Inference: inference.Config{Kind: "robust"}}
 		x := change(&s)
 		_, err := trainers.Prepare(x, s)
 		var setting *trainers.SettingError
@@ -607,29 +435,12 @@ func TestNoStandardErrors(t *testing.T) {
 }
 
 func TestErrorsUnderMAR(t *testing.T) {
-	table := hiddenBelow(t)
+	table := hiddenWhereLow(300)
 	for method, warned := range map[string]bool{"exact": true, "em-exact": false} {
-		s := trainers.Spec{Inference: robust}
-		s.Steps.Method = method
+		s := trainers.Spec{Steps: engine.Config{Method: method}, Inference: inference.Config{Kind: "robust"}}
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		said := strings.Contains(strings.Join(r.Warnings, "\n"), "WARNING: cells are not missing completely at random, so standard errors")
 		require.Equal(t, warned, said, method)
 	}
-}
-
-// x → y with y missing where x < 0.
-func hiddenBelow(t *testing.T) *data.Table {
-	t.Helper()
-	rng := stream.New(1, stream.Simulate)
-	var x []float64
-	var seen []bool
-	for range 300 {
-		a := rng.NormFloat64()
-		x = append(x, a, a+rng.NormFloat64())
-		seen = append(seen, true, a > 0 || rng.Float64() < 0.2)
-	}
-	table, err := data.NewTable([]string{"x", "y"}, x, seen)
-	require.NoError(t, err)
-	return table
 }

@@ -13,9 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/data/network"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/inference"
 	_ "missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/fitted"
@@ -164,38 +162,4 @@ func TestNominalCovariate(t *testing.T) {
 	require.NoError(t, err)
 	_, edges = estimated(t, without, Spec{})
 	require.InDelta(t, 0.45, edges["a-b"].PartialCorrelation, 0.15)
-}
-
-func TestBootstrapOfLevels(t *testing.T) {
-	r, edges := estimated(t, mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Inference: inference.Config{Kind: "bootstrap", Resamples: 4}})
-	require.NotEmpty(t, edges)
-	pairs := r.Network.Network.Pairs
-	require.Len(t, pairs, 10)
-	for _, p := range pairs {
-		require.Equal(t, p.From == "home" || p.To == "home", p.Unsigned)
-		require.False(t, math.IsNaN(p.Uncertainty.Inclusion))
-		if p.Unsigned {
-			require.GreaterOrEqual(t, p.Uncertainty.Low, 0.)
-			require.True(t, math.IsNaN(p.Uncertainty.SameSign))
-		}
-	}
-	_, err := Prepare(mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Network: &regpath.Config{}, Inference: inference.Config{Kind: "robust"}})
-	require.ErrorContains(t, err, "bootstrap")
-}
-
-func TestSelectionsOfLevels(t *testing.T) {
-	slowtest.Skip(t, "10 s")
-	table := mixedTable(t, 300, 0.1, [3]int{0, 1, 2})
-	for _, s := range []regpath.Selection{{Kind: "stars"}, {Kind: "cv", Folds: 2}, {Kind: "none"}, {Kind: "density", Density: 0.4}, {Kind: "stability"}} {
-		_, edges := estimated(t, table, Spec{Network: &regpath.Config{Select: s, Lambdas: 20}})
-		require.Contains(t, edges, "sex-w", s.Kind)
-		if s.Kind == "density" {
-			require.Len(t, edges, 4)
-		}
-	}
-	for _, c := range []regpath.Config{{Select: regpath.Selection{Kind: "fdr"}}, {Penalty: regpath.Penalty{Kind: "adaptive"}}} {
-		_, err := Estimate(t.Context(), table, Spec{Network: &c}, Run{})
-		var refused *SettingError
-		require.ErrorAs(t, err, &refused)
-	}
 }

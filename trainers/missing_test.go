@@ -3,6 +3,7 @@ package trainers_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,14 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -54,7 +57,7 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	require.NoError(t, err)
 	for name, s := range map[string]trainers.Spec{
 		"fit":     {},
-		"network": {Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
+		"network": {Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}, Inference: inference.Config{Kind: "model"}},
 	} {
 		s.Steps.Method = "em-exact"
 		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})
@@ -65,6 +68,12 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 		for at, want := range map[[2]int]float64{{0, 1}: 0.243185474455124, {0, 2}: -0.420068166088964, {0, 3}: 0.537797610044597,
 			{1, 2}: 0.178086106761174, {1, 3}: 0.104527350308330, {2, 3}: -0.127407159724551} {
 			require.InDelta(t, want, partialCorrelation(m.Precision(), at[0], at[1]), 1e-8, name)
+			if r.Network != nil {
+				pair := slices.IndexFunc(r.Network.Network.Pairs, func(e network.Edge) bool {
+					return e.From == table.Names[at[0]] && e.To == table.Names[at[1]]
+				})
+				require.InDelta(t, want, r.Network.Inference.Pairs[pair].Estimate, 1e-6)
+			}
 		}
 		for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
 			require.InEpsilon(t, want, m.Precision().At(j, j), 1e-8, name)

@@ -73,7 +73,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	if err := run.ended(ctx, n.Engine, err); err != nil {
 		return nil, err
 	}
-	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing), run.State.mixed())
+	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing))
 	columns := scale
 	if p.wide {
 		columns = data.Scale{}

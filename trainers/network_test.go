@@ -7,13 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
@@ -70,22 +67,6 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	require.Greater(t, zeros, 20, "soft-thresholding gives exact zeros")
 }
 
-func TestZeroedStaysPositiveDefinite(t *testing.T) {
-	_, table := testtables.Star(t, 15, 400, 0.5)
-	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}})
-	for _, p := range r.Network.Points {
-		m := model.NewGaussian(15, model.FreeSymmetric)
-		copy(m.Packed.Value, p.Packed)
-		var e mat.EigenSym
-		require.True(t, e.Factorize(m.Precision(), false))
-		require.Greater(t, e.Values(nil)[0], 0.9e-3)
-	}
-	require.True(t, r.Network.Points[len(r.Network.Points)-1].Stuck, "without the floor P would be indefinite here")
-	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT converged")
-	require.NotEmpty(t, r.Warnings)
-}
-
 func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
@@ -122,43 +103,6 @@ func TestWarnsOfDegenerateWeights(t *testing.T) {
 		Steps: engine.Config{Method: "iw", ProposalSD: 4}, Network: &regpath.Config{InitialIter: 20, IterPerLambda: 1, Lambdas: 5}})
 	require.Less(t, r.Network.Points[4].EffectiveSize, 1.6)
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
-}
-
-func TestPathOnly(t *testing.T) {
-	_, table := testtables.Star(t, 5, 200, 0.3)
-	for _, method := range []string{"exact", "iw"} {
-		c := trainers.Spec{
-			Steps:     engine.Config{Method: method, Seed: 2},
-			Network:   &regpath.Config{Schedule: regpath.Fixed, Lambdas: 4, InitialIter: 10, IterPerLambda: 5, Select: regpath.Selection{Kind: "none"}, PathOnly: true},
-			KeepUnits: true,
-		}
-		state := &trainers.State{}
-		r, err := trainers.Estimate(t.Context(), table, c, trainers.Run{State: state})
-		require.NoError(t, err)
-		require.Equal(t, "not refined: the result is the path's point at the chosen λ", r.Verdict)
-		require.False(t, r.Converged)
-		require.Equal(t, 10+4*5, state.Path.Iteration)
-		require.Equal(t, graph.Unpack(5, r.Network.Points[r.Network.Chosen].Packed), r.Network.Precision)
-		require.Equal(t, r.Network.Points[r.Network.Chosen].Loss, r.Loss)
-		again, err := trainers.Estimate(t.Context(), table, c, trainers.Run{State: state})
-		require.NoError(t, err)
-		require.Equal(t, r.Network.Precision, again.Network.Precision)
-		c.Network.PathOnly = false
-		_, err = trainers.Estimate(t.Context(), table, c, trainers.Run{State: state})
-		require.ErrorIs(t, err, trainers.ErrOtherRun)
-	}
-}
-
-func TestResamplingFindsTheStar(t *testing.T) {
-	g, table := testtables.Star(t, 8, 400, 0.3)
-	for kind, parts := range map[string]regpath.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, with an instability of half their share of the pairs
-		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "exact", Seed: 1, Workers: 2}, Network: &regpath.Config{Lambdas: 12, Select: parts}}).Network
-		rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
-		require.NoError(t, err)
-		require.Equal(t, 1.0, rate.TPR, kind)
-		require.Less(t, r.Chosen, len(r.Points)-1)
-		require.Positive(t, r.Chosen)
-	}
 }
 
 func TestANetworkOfACopyIsNotReliable(t *testing.T) {
@@ -261,44 +205,6 @@ func confounded(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// Pairs of the covariate have no penalty; without the covariate the columns have an edge.
-func TestCovariatesWithGaps(t *testing.T) {
-	table := confounded(t, 4000)
-	with := regpath.Config{Covariates: []string{"age"}, Lambdas: 30}
-	r := estimate(t, table, trainers.Spec{Network: &with, Inference: inference.Config{Kind: "robust"}}).Network
-	require.Equal(t, []string{"a", "b", "c"}, r.Names)
-	require.Equal(t, "b", r.Edges()[0].From)
-	require.Equal(t, "c", r.Edges()[0].To)
-	require.Zero(t, r.Points[0].Edges)
-	require.False(t, r.Adjacency.Has(0, 1))
-	p := r.Precision // a's variance given age, at the chosen network, is 1 where age has no penalty
-	require.InDelta(t, 1, 1/p.At(0, 0), 0.1)
-	require.Len(t, r.Inference.Pairs, 3)
-	require.InDelta(t, 0, r.Inference.Pairs[0].Estimate, 4*r.Inference.Pairs[0].SE, "a and b given age and c")
-	require.Less(t, r.Inference.Pairs[0].SE, 0.05)
-	want := 0.7 / math.Sqrt(1+0.7*0.7) // c given age: both of variance 1 but for b
-	require.InDelta(t, want, r.Inference.Pairs[2].Estimate, 4*r.Inference.Pairs[2].SE)
-
-	alone, err := table.Select([]string{"a", "b", "c"})
-	require.NoError(t, err)
-	marginal := estimate(t, alone, trainers.Spec{Inference: inference.Config{Kind: "robust"}}).Network
-	require.Less(t, marginal.Inference.Pairs[0].Estimate, -0.2)
-}
-
-func TestSelectionsWithCovariates(t *testing.T) {
-	table := confounded(t, 400)
-	for _, s := range []regpath.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
-		c := regpath.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
-		r := estimate(t, table, trainers.Spec{Network: &c})
-		require.Equal(t, 3, r.Network.Adjacency.D, s.Kind)
-		require.Len(t, r.Network.Adjacency.Edge, 3, s.Kind)
-		require.True(t, s.Kind == "stars" || r.Network.Adjacency.Has(1, 2), s.Kind) // may find no stable pair among three
-		if s.Kind == "density" {
-			require.Len(t, r.Network.Edges(), 3)
-		}
-	}
-}
-
 func TestRefusedCovariates(t *testing.T) {
 	table := confounded(t, 60)
 	for text, c := range map[string]regpath.Config{
@@ -346,42 +252,6 @@ func TestEdgesByTheirTests(t *testing.T) {
 	for _, e := range resampled.Edges() {
 		require.Equal(t, edges[[2]string{e.From, e.To}], e.PartialCorrelation)
 		require.False(t, math.IsNaN(e.Uncertainty.Inclusion))
-	}
-}
-
-// From R 4.2.2 and lavaan 0.6-14, partial correlations of a saturated normal model of airquality's
-// Ozone, Solar.R, Wind and Temp by maximum likelihood of the observed cells:
-//
-//	f <- lavCor(x, missing = "fiml", output = "fit", se = "none", control = list(rel.tol = 1e-14))
-//	-cov2cor(solve(lavInspect(f, "cov.ov")))
-var lavaanAir = []float64{0.2431855, -0.4200682, 0.5377976, 0.1780861, 0.1045274, -0.1274072}
-
-func TestEstimatesAreUnpenalised(t *testing.T) {
-	air, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
-	require.NoError(t, err)
-	_, star := testtables.Star(t, 6, 200, 0.3)
-	for name, table := range map[string]*data.Table{"air": air, "star": star} {
-		fit, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
-		require.NoError(t, err)
-		precision := fit.Model.Model.(*model.Gaussian).Precision()
-		for _, kind := range []string{"model", "robust"} {
-			s := trainers.Spec{Network: &regpath.Config{Lambdas: 6, Select: regpath.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
-			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-			require.NoError(t, err)
-			require.Contains(t, r.Network.Inference.Rests, "maximum likelihood with all pairs free")
-			i := 0
-			for j := range table.D {
-				for k := j + 1; k < table.D; k++ {
-					u := r.Network.Inference.Pairs[i]
-					require.InDelta(t, network.PartialCorrelation(precision, j, k), u.Estimate, 1e-6, "%s %s %d %d", name, kind, j, k)
-					require.True(t, u.Low < u.Estimate && u.Estimate < u.High)
-					if name == "air" {
-						require.InDelta(t, lavaanAir[i], u.Estimate, 1e-6)
-					}
-					i++
-				}
-			}
-		}
 	}
 }
 

@@ -10,11 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
@@ -30,8 +27,7 @@ import (
 // uninterrupted one.
 type State struct {
 	Version     int
-	Fingerprint string   // of the table and the settings
-	Libraries   []string // of matrix products, in order of use; see graph.BLAS
+	Fingerprint string // of the table and the settings
 	Engine      engine.State
 	Descent     *descent.State   // fit of parameters
 	Path        *regpath.State   // network
@@ -39,7 +35,7 @@ type State struct {
 	Inference   *inference.State // resamples of a network
 }
 
-const stateVersion = 4
+const stateVersion = 5
 
 const stateMark = "missingscore state\n"
 
@@ -128,10 +124,6 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	if err != nil {
 		return err
 	}
-	library, err := graph.BLAS()
-	if err != nil {
-		return err
-	}
 	fresh := s.Version == 0
 	if err := s.claimSettings(t, []any{settings, fmt.Sprintf("%T %T %T %s %T %T", e.Model, e.Objective, e.Imputer, e.Estimator.Source.Name, e.Estimator.Weighting, e.Estimator.Loss), e.Objective, e.Missingness, options, shapes}); err != nil {
 		return err
@@ -140,9 +132,6 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 		s.Engine = e.Capture()
 	} else {
 		e.Restore(s.Engine)
-	}
-	if !slices.Contains(s.Libraries, library) {
-		s.Libraries = append(s.Libraries, library)
 	}
 	return nil
 }
@@ -160,14 +149,6 @@ func (s *State) claimSettings(t *data.Table, settings any) error {
 	return nil
 }
 
-// Another library of matrix products gives other bytes.
-func (s *State) mixed() []string {
-	if len(s.Libraries) < 2 {
-		return nil
-	}
-	return []string{fmt.Sprintf("the run was resumed with another BLAS library, %s, so rounding differs; %s chooses the library", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
-}
-
 // Join merges the states of other shards; ErrOtherRun if one is of another run.
 func (s *State) Join(others ...*State) error {
 	for _, o := range others {
@@ -175,11 +156,6 @@ func (s *State) Join(others ...*State) error {
 			return ErrOtherRun
 		}
 		s.Inference.Join(o.Inference)
-		for _, library := range o.Libraries {
-			if !slices.Contains(s.Libraries, library) {
-				s.Libraries = append(s.Libraries, library)
-			}
-		}
 	}
 	return nil
 }

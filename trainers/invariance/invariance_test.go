@@ -1,201 +1,171 @@
+// Package invariance tests what must not change an estimate: workers, interruptions, numbers under
+// missing cells, units, origin, order of rows and columns, weights for repeated rows, precision.
+// Cases are combinations of the registries (model.Models, losses.Objectives, estimator.All).
 package invariance
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/panics"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
+	"missingscore/internal/setting"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/fitted"
 )
 
-func TestEveryCaseHasEveryProperty(t *testing.T) {
-	cases := Cases()
-	t.Logf("%d cases", len(cases))
-	held := examine(t, cases)
-	for _, p := range Properties {
-		require.Positive(t, held[p.Name], p.Name)
+const (
+	rows    = 30
+	columns = 3
+	seed    = 5
+)
+
+type combination struct {
+	model, objective, method string // names in the registries
+	bounded                  bool   // a lower bound of the first column and an upper one of the last
+	network                  bool   // an L1 path instead of a fit
+}
+
+// A panic, which TestEveryCaseHasEveryProperty reports.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
 	}
+	return v
 }
 
-func TestWideTables(t *testing.T) {
-	cases := Wide()
-	require.Len(t, cases, 7, "networks by four methods, and fits by those that are for fits")
-	require.Equal(t, map[string]int{"workers": len(cases)}, examine(t, cases))
-}
-
-// Each property is tested on every eighth or second narrow case; with MISSINGSCORE_SLOW=1 on all.
-func examine(t *testing.T, cases []Case) map[string]int {
-	t.Helper()
-	var pool errgroup.Group
-	pool.SetLimit(2)
-	var one sync.Mutex
-	held := map[string]int{}
-	met := map[string]int{}
-	for _, c := range cases {
-		var own []Property
-		for _, p := range Properties {
-			if c.Wide && !p.wide || p.exempt != nil && p.exempt(c) {
-				continue
+// cases covers every valid pair of model, objective, method and kind of fit; with
+// MISSINGSCORE_SLOW=1 all combinations.
+func cases() (some []combination) {
+	var all []combination
+	for _, e := range estimator.All {
+		for _, bounded := range []bool{false, true} {
+			for _, kind := range slices.Sorted(maps.Keys(model.Models)) {
+				for _, objective := range slices.Sorted(maps.Keys(losses.Objectives)) {
+					all = append(all, combination{kind, objective, e.Name, bounded, false})
+				}
 			}
-			every := 8
-			if p.often {
-				every = 2
-			}
-			if met[p.Name]++; c.Wide || slowtest.Set() || met[p.Name]%every == 1 {
-				own = append(own, p)
-			}
+			all = append(all, combination{trainers.DefaultModel, "auto", e.Name, bounded, true})
 		}
-		if own == nil {
+	}
+	covered := map[[2]string]bool{}
+	for _, c := range all {
+		if c.refused() {
 			continue
 		}
-		pool.Go(func() error {
-			var first outcome
-			if err := panics.Caught(func() error { first = c.fit(t.Context(), trainers.Estimate, c.same(), nil); return nil }); err != nil {
-				t.Errorf("%s: %v", c.Name(), err)
-				return nil
-			}
-			for _, p := range own {
-				if err := panics.Caught(func() error { return p.check(t.Context(), c, first) }); err != nil {
-					t.Errorf("%s: %s: %v", p.Name, c.Name(), err)
-				}
-				one.Lock()
-				held[p.Name]++
-				one.Unlock()
-			}
-			return nil
-		})
+		kind, before := fmt.Sprint(c.network, c.bounded), len(covered)
+		for _, pair := range [][2]string{{c.model, c.objective}, {c.model, c.method}, {c.objective, c.method}, {c.method, kind}, {c.model, kind}, {c.objective, kind}} {
+			covered[pair] = true
+		}
+		if len(covered) > before || slowtest.Set() {
+			some = append(some, c)
+		}
 	}
-	require.NoError(t, pool.Wait())
-	return held
+	return some
 }
 
-// A change that must not change an estimate.
-type Property struct {
-	Name      string
-	Tolerance float64 // relative; 0: the same bytes
-
-	exempt func(c Case) bool      // whether a case cannot have it; nil: all have it
-	before func(c Case) rewriting // of the table before the change; nil: as it is
-	change func(c Case) (rewriting, func(*trainers.Spec))
-	both   func(*trainers.Spec) // of the settings before and after the change; nil: those of the case
-	atOnce bool                 // compare the first step's loss and gradient, in place of the estimate
-	cut    bool                 // the change is that the estimate is cut and taken up
-	often  bool                 // on every second case, not on every eighth
-	wide   bool                 // of wide tables, too
+// refused: the parts do not go together, or another method replaces this one.
+func (c combination) refused() bool {
+	if c.bounded && c.ordinal() { // categories have no bounds
+		return true
+	}
+	p, err := trainers.Prepare(c.table(), c.spec())
+	var refused *setting.Error
+	if errors.As(err, &refused) && slices.Contains([]string{"method", "optimiser", "objective", transform.OrdinalKind}, refused.Field) {
+		return true
+	}
+	return must(p, err).Estimator.Name != c.method
 }
 
-// first is the estimate before the change.
-func (p Property) check(ctx context.Context, c Case, first outcome) error {
-	w, change := p.change(c)
-	by := estimate(trainers.Estimate)
+func (c combination) estimator() estimator.Estimator { return must(estimator.ByName(c.method)) }
+
+func (c combination) ordinal() bool { return c.estimator().NeedsOrdinal() }
+
+// spec makes few steps, or as many as an optimum needs if its start and gradient have no noise.
+func (c combination) spec() trainers.Spec {
+	s, e := trainers.Spec{
+		Model:     trainers.ModelSpec{Kind: c.model},
+		Objective: trainers.ObjectiveSpec{Kind: c.objective, Options: c.noise()},
+		Steps:     engine.Config{Method: c.method, Batch: rows / 4, Seed: seed},
+		Descent:   descent.Config{Optimiser: "lbfgs", Iterations: 6},
+		Domain:    c.support(),
+	}, c.estimator()
+	if e.Draws() {
+		s.Steps.Draws = 3
+	}
+	if e.Trains() {
+		s.Steps.ImputerSteps, s.Steps.WarmUp = 1, new(1)
+	}
+	if !e.Minimises() {
+		s.Descent.Optimiser = "em"
+	}
+	if !c.startsAtRandom() {
+		s.Descent.Iterations = 1000
+	}
 	switch {
-	case p.atOnce:
-		return differ(c.gradient(c.same(), nil), c.gradient(w, change), p.Tolerance)
-	case p.cut:
-		by = resumed
-	case p.both != nil:
-		own := change
-		change = func(s *trainers.Spec) { p.both(s); own(s) }
-		first = c.fit(ctx, by, c.same(), p.both)
-	case p.before != nil:
-		first = c.fit(ctx, by, p.before(c), nil)
+	case c.network:
+		s.Descent, s.Steps.WarmUp = descent.Config{}, nil
+		s.Network = &regpath.Config{Schedule: regpath.Fixed, Penalty: regpath.Penalty{Kind: "l1"}, InitialIter: 4, IterPerLambda: 2, Lambdas: 3,
+			Select: regpath.Selection{Kind: "none"}, Refit: new(false), RefineIter: 4}
+		if e.OfMatrix() { // its path has its own schedule
+			s.Network.Schedule, s.Network.InitialIter, s.Network.IterPerLambda = "", 0, 0
+		}
+	case e.Draws() || c.objectiveDraws():
+		s.Descent = descent.Passes(2, 0.003)
 	}
-	return differ(first, c.fit(ctx, by, w, change), p.Tolerance)
+	if c.ordinal() { // fitted by stochastic EM, which has no settings
+		s.Descent, s.Transform = descent.Config{}, transform.Spec{Others: transform.OrdinalKind}
+	}
+	return s
 }
 
-// Relative tolerances: 0 the same bytes; 1e-12 powers of two; 1e-7 rounding over a case's steps;
-// 1e-4 float32.
-var Properties = []Property{
-	{Name: "numbers under missing cells", often: true,
-		change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.poisoned = true
-			return w, func(*trainers.Spec) {}
-		}, both: func(s *trainers.Spec) { s.KeepUnits = true }}, // standardised columns have 0 there
-	{Name: "workers", wide: true,
-		change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			return c.same(), func(s *trainers.Spec) { s.Steps.Workers = 3 }
-		}, both: func(s *trainers.Spec) { s.Steps.Batch = rows / 4 }}, // there are no more workers than batches
-	{Name: "cut and resumed", cut: true, often: true,
-		change: func(c Case) (rewriting, func(*trainers.Spec)) { return c.same(), nil }},
-	{Name: "units of powers of two", Tolerance: 1e-12,
-		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.scale = []float64{math.Ldexp(1, 90), 0.25, math.Ldexp(1, -80)}
-			return w, nil
-		}},
-	{Name: "units and origin", Tolerance: 1e-7,
-		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.scale, w.shift = []float64{1e30, 0.37, 3e-25}, []float64{12.5, -300, 41}
-			if fixedOrigin(c) {
-				w.shift = make([]float64, columns)
-			}
-			return w, nil
-		}},
-	{Name: "order of rows", Tolerance: 1e-7,
-		exempt: drawsByRow, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.rows = stream.New(seed, stream.Permute).Perm(rows)
-			return w, nil
-		}},
-	{Name: "order of columns", Tolerance: 1e-7,
-		exempt: drawsByColumn, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.columns = []int{2, 0, 1}
-			return w, nil
-		}},
-	{Name: "a table twice", Tolerance: 1e-7,
-		exempt: countsRows, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			w.rows = slices.Concat(w.rows, w.rows)
-			return w, nil
-		}},
-	{Name: "weights", Tolerance: 1e-7,
-		exempt: weighsRows, before: func(c Case) rewriting {
-			w := c.same()
-			for i := range w.rows {
-				w.weights = append(w.weights, float64(1+i%2))
-			}
-			return w
-		}, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := c.same()
-			for i := 1; i < rows; i += 2 {
-				w.rows = append(w.rows, i)
-			}
-			return w, nil
-		}},
-	{Name: "float32", Tolerance: 1e-4,
-		atOnce: true, exempt: otherSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
-		}},
+// noise is one level for models that do not learn many.
+func (c combination) noise() json.RawMessage {
+	if _, learns := c.start(seed).(nets.LevelLearner); c.objective == "denoising" && !learns {
+		return json.RawMessage(`{"noise":{"kind":"fixed"}}`)
+	}
+	return nil
 }
 
-func fixedOrigin(c Case) bool {
-	_, fixed := c.started().(model.FixedOrigin)
-	return fixed
+func (c combination) support() *domain.Domain {
+	if !c.bounded {
+		return nil
+	}
+	s := domain.All(columns)
+	s.Lower[0], s.Upper[columns-1] = -1.3, 1.6
+	return s
 }
 
-func (c Case) started() model.Model { return c.startedFrom(seed) }
-
-func (c Case) startedFrom(seed uint64) model.Model {
-	return must(model.New(c.Model, columns, nil, stream.New(seed)))
+func (c combination) start(seed uint64) model.Model {
+	return must(model.New(c.model, columns, nil, stream.New(seed)))
 }
 
-func (c Case) startsAtRandom() bool {
-	one, other := c.startedFrom(seed).Params(), c.startedFrom(seed+1).Params()
-	for i, p := range one {
+func (c combination) startsAtRandom() bool {
+	other := c.start(seed + 1).Params()
+	for i, p := range c.start(seed).Params() {
 		if !slices.Equal(p.Value, other[i].Value) {
 			return true
 		}
@@ -203,34 +173,255 @@ func (c Case) startsAtRandom() bool {
 	return false
 }
 
-func ownUnits(c Case) bool { return !model.SupportOf(c.started()).Cone() }
-
-// A row's random stream depends on its place in the table.
-func drawsByRow(c Case) bool { return c.estimator().Draws() || c.objectiveDraws() || c.ordinal() }
-
-// Moments of pairs are shrunk by their noise, which is less in twice as many rows.
-func countsRows(c Case) bool { return drawsByRow(c) || c.estimator().OfMatrix() }
-
-// A network on a support refuses weights, and the tilt of an energy draws rows by weight.
-func weighsRows(c Case) bool { return countsRows(c) || c.Network && c.Bounded || c.Model == "energy" }
-
-// Random starts depend on the column's place.
-func drawsByColumn(c Case) bool { return drawsByRow(c) || c.startsAtRandom() }
-
-func (c Case) objectiveDraws() bool {
-	if c.Network {
+func (c combination) objectiveDraws() bool {
+	if c.network {
 		return false
 	}
-	o, err := losses.NewObjective(c.Objective, c.objectiveSetting())
-	if err != nil { // no case
-		return false
-	}
+	o, err := losses.NewObjective(c.objective, losses.ObjectiveSetting{Dim: columns, Options: c.noise(), Domain: c.support()})
 	_, noising := o.(losses.Noising)
-	return noising || losses.Draws(o)
+	return err == nil && (noising || losses.Draws(o))
 }
 
-// Other draws in float32, or no step by a graph.
-func otherSingles(c Case) bool {
-	e := c.estimator()
-	return e.OfMatrix() || e.Trains() || e.Draws() && !c.Bounded
+// points are complete rows.
+func (c combination) points() *data.Table {
+	rng := stream.New(seed, stream.Simulate)
+	return must(must(simulate.Normal(columns, rng)).SampleInside(c.support(), rows, rng))
+}
+
+func (c combination) table() *data.Table {
+	t := c.points()
+	if !c.estimator().NeedsCompleteRows() {
+		t = must(data.HideMCAR(t, 0.3, stream.New(seed, stream.Hide)))
+	}
+	for i, x := range t.Values {
+		if c.ordinal() {
+			t.Values[i] = max(1, min(4, math.Round(x+2.5)))
+		}
+	}
+	return t
+}
+
+// rewriting: row i is row rows[i] of the first table, column a is column j = columns[a] as
+// scale[j]·(x + shift[j]).
+type rewriting struct {
+	rows, columns []int
+	scale, shift  []float64 // by the first table's columns
+	weights       []float64 // of rows; nil: all 1
+	poisoned      bool      // NaN under missing cells
+}
+
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
+func same() rewriting {
+	return rewriting{rows: upTo(rows), columns: upTo(columns), scale: slices.Repeat([]float64{1}, columns), shift: make([]float64, columns)}
+}
+
+func (w rewriting) apply(t *data.Table) *data.Table {
+	out := &data.Table{N: len(w.rows), D: t.D}
+	for _, j := range w.columns {
+		out.Names = append(out.Names, t.Names[j])
+	}
+	for _, i := range w.rows {
+		for _, j := range w.columns {
+			x, seen := w.scale[j]*(t.Values[i*t.D+j]+w.shift[j]), t.Observed[i*t.D+j]
+			if w.poisoned && !seen {
+				x = math.NaN()
+			}
+			out.Values, out.Observed = append(out.Values, x), append(out.Observed, seen)
+		}
+	}
+	if w.weights == nil {
+		return out
+	}
+	return must(out.Weighted(w.weights))
+}
+
+func (w rewriting) domain(s *domain.Domain) *domain.Domain {
+	if s == nil {
+		return nil
+	}
+	out := &domain.Domain{}
+	for _, j := range w.columns {
+		out.Lower = append(out.Lower, w.scale[j]*(s.Lower[j]+w.shift[j]))
+		out.Upper = append(out.Upper, w.scale[j]*(s.Upper[j]+w.shift[j]))
+	}
+	return out
+}
+
+type property struct {
+	name      string
+	tolerance float64 // relative; 0: the same bytes
+	every     int     // tested on every so many cases
+	exempt    func(c combination) bool
+	both      func(s *trainers.Spec) // settings before and after the change
+	before    func(w *rewriting)
+	change    func(c combination, w *rewriting, s *trainers.Spec)
+	outcome   func(ctx context.Context, c combination, w rewriting, s trainers.Spec, changed bool) (loss float64, numbers []float64)
+}
+
+var properties = []property{
+	{name: "workers, a cut, numbers under missing cells", every: 5, outcome: cut,
+		exempt: func(combination) bool { return false },
+		both:   func(s *trainers.Spec) { s.KeepUnits = true }, // standardised columns have 0 under missing cells
+		change: func(_ combination, w *rewriting, s *trainers.Spec) { w.poisoned, s.Steps.Workers = true, 3 }},
+	{name: "units and origin", tolerance: 1e-7, every: 8, outcome: fit,
+		exempt: func(c combination) bool { return !model.SupportOf(c.start(seed)).Cone() },
+		change: func(c combination, w *rewriting, _ *trainers.Spec) {
+			w.scale = []float64{1e30, 0.37, math.Ldexp(1, -80)}
+			if _, fixed := c.start(seed).(model.FixedOrigin); !fixed {
+				w.shift = []float64{12.5, -300, 41}
+			}
+		}},
+	{name: "order of rows", tolerance: 1e-7, every: 8, outcome: fit, exempt: drawsByRow,
+		change: func(_ combination, w *rewriting, _ *trainers.Spec) {
+			w.rows = stream.New(seed, stream.Permute).Perm(rows)
+		}},
+	{name: "order of columns", tolerance: 1e-7, every: 8, outcome: fit,
+		exempt: func(c combination) bool { return drawsByRow(c) || c.startsAtRandom() },
+		change: func(_ combination, w *rewriting, _ *trainers.Spec) { w.columns = []int{2, 0, 1} }},
+	{name: "weights for repeated rows", tolerance: 1e-7, every: 8, outcome: fit,
+		exempt: func(c combination) bool { // moments of pairs depend on n, networks on a support refuse weights, tilts of an energy draw rows
+			return drawsByRow(c) || c.estimator().OfMatrix() || c.network && c.bounded || c.model == "energy"
+		},
+		before: func(w *rewriting) {
+			for i := range w.rows {
+				w.weights = append(w.weights, float64(1+i%2))
+			}
+		},
+		change: func(_ combination, w *rewriting, _ *trainers.Spec) {
+			w.weights = nil
+			for i := 1; i < rows; i += 2 {
+				w.rows = append(w.rows, i)
+			}
+		}},
+	{name: "float32", tolerance: 1e-4, every: 8, outcome: gradient,
+		exempt: func(c combination) bool { // other draws, or no step by a graph
+			e := c.estimator()
+			return e.OfMatrix() || e.Trains() || e.Draws() && !c.bounded
+		},
+		change: func(_ combination, _ *rewriting, s *trainers.Spec) { s.Steps.DType = graph.Float32 }},
+}
+
+// A row's random stream depends on its place in the table.
+func drawsByRow(c combination) bool {
+	return c.estimator().Draws() || c.objectiveDraws() || c.ordinal()
+}
+
+func TestEveryCaseHasEveryProperty(t *testing.T) {
+	all, met, tested := cases(), map[string]int{}, map[string]int{}
+	for _, c := range all {
+		for _, p := range properties {
+			if p.exempt(c) {
+				continue
+			}
+			if met[p.name]++; met[p.name]%p.every != 1 && !slowtest.Set() {
+				continue
+			}
+			tested[p.name]++
+			t.Run(fmt.Sprintf("%s, %+v", p.name, c), func(t *testing.T) {
+				t.Parallel()
+				p.check(t, c)
+			})
+		}
+	}
+	t.Logf("%d cases: %v", len(all), tested)
+	require.Len(t, tested, len(properties))
+}
+
+// Numbers are compared relative to the largest.
+func (p property) check(t *testing.T, c combination) {
+	w, s := same(), c.spec()
+	if p.both != nil {
+		p.both(&s)
+	}
+	if p.before != nil {
+		p.before(&w)
+	}
+	loss, want := p.outcome(t.Context(), c, w, s, false)
+	p.change(c, &w, &s)
+	s.Domain = w.domain(s.Domain)
+	changed, got := p.outcome(t.Context(), c, w, s, true)
+	require.LessOrEqual(t, math.Abs(loss-changed), p.tolerance*max(1, math.Abs(loss)), "loss %v, %v", loss, changed)
+	size := 0.0
+	for _, v := range want {
+		size = max(size, math.Abs(v))
+	}
+	require.Len(t, got, len(want))
+	for i, v := range want {
+		require.LessOrEqual(t, math.Abs(v-got[i]), p.tolerance*size, "number %d: %v, %v", i, v, got[i])
+	}
+}
+
+func fit(ctx context.Context, c combination, w rewriting, s trainers.Spec, _ bool) (float64, []float64) {
+	return c.numbers(ctx, must(trainers.Estimate(ctx, w.apply(c.table()), s, trainers.Run{})), w)
+}
+
+// cut resumes from the middle of the saved states.
+func cut(ctx context.Context, c combination, w rewriting, s trainers.Spec, changed bool) (float64, []float64) {
+	var saved [][]byte
+	run := trainers.Run{}
+	if changed {
+		run.Save = func(s *trainers.State) error {
+			var text bytes.Buffer
+			err := gob.NewEncoder(&text).Encode(s)
+			saved = append(saved, text.Bytes())
+			return err
+		}
+	}
+	t := w.apply(c.table())
+	r := must(trainers.Estimate(ctx, t, s, run))
+	if len(saved) > 0 {
+		var state trainers.State
+		must(0, gob.NewDecoder(bytes.NewReader(saved[len(saved)/2])).Decode(&state))
+		r = must(trainers.Estimate(ctx, t, s, trainers.Run{State: &state}))
+	}
+	return c.numbers(ctx, r, w)
+}
+
+// gradient is that of the first step.
+func gradient(_ context.Context, c combination, w rewriting, s trainers.Spec, _ bool) (float64, []float64) {
+	loss, blocks, err := engine.Gradient(must(must(trainers.Prepare(w.apply(c.table()), s)).Problem(0)), s.Steps, 0)
+	return loss, must(slices.Concat(blocks...), err)
+}
+
+// numbers in the first table's units and order: partial correlations of a network or latent model,
+// scores of other fits at complete rows.
+func (c combination) numbers(ctx context.Context, r *trainers.Result, w rewriting) (loss float64, numbers []float64) {
+	switch {
+	case c.network:
+		return r.Loss, partials(r.Network.Precision, w)
+	case c.ordinal():
+		return r.Loss, partials(r.Model.Model.(model.Normal).Precision(), w)
+	}
+	w.rows, w.weights = upTo(rows), nil
+	at, f := w.apply(c.points()), must(r.Model.Fitted())
+	var score []float64
+	if _, alongLevels := f.Model.(model.NoiseConditional); must(model.CapabilitiesOf(f.Model)).Density || alongLevels {
+		score = must(fitted.Score(ctx, f, at, fitted.ImputeConfig{})).Score
+	} else {
+		_, own, err := must(model.NewEvaluator(r.Model.InUnits(), at.N, true)).At(at.Values)
+		score = must(own, err)
+	}
+	numbers = make([]float64, at.N*at.D)
+	for i := range at.N {
+		for a, j := range w.columns {
+			numbers[i*at.D+j] = score[i*at.D+a] * w.scale[j]
+		}
+	}
+	return r.Loss, numbers
+}
+
+func partials(p mat.Matrix, w rewriting) []float64 {
+	numbers := make([]float64, columns*columns)
+	for a, j := range w.columns {
+		for b, k := range w.columns {
+			numbers[j*columns+k] = p.At(a, b) / math.Sqrt(p.At(a, a)) / math.Sqrt(p.At(b, b))
+		}
+	}
+	return numbers
 }

@@ -43,8 +43,10 @@ type Engine struct {
 	memory    source.Memory  // state of the source; nil for none
 	workers   []*worker
 	parts     []part
-	condenses bool // the loss depends on the rows through moments
-	expected  expected
+	task      task
+	gradients func(w *worker, p *part, i int, in condensed) error // a batch of a gradient
+	condenses bool                                                // the loss depends on the rows through moments
+	expected  condensed                                           // rows whose patterns the parts hold
 	imputer   imputerSteps
 }
 
@@ -93,13 +95,20 @@ type worker struct {
 	expectation *gaussian.Expectation // created on first use
 }
 
+// part holds the sums of a batch.
 type part struct {
-	loss, size    float64
-	sized         int
-	grads         [][]float64
-	moments       []float64
-	logLikelihood float64
-	err           error
+	Step
+	sized    int // rows whose sizes Step.EffectiveSize adds up
+	patterns *gaussian.RowPatterns
+	err      error
+}
+
+// task is a step over rows, batch by batch.
+type task struct {
+	in        condensed
+	iteration int
+	weight    float64
+	batch     func(w *worker, p *part, i int, in condensed) error
 }
 
 type Step struct {
@@ -140,6 +149,9 @@ func New(p Problem, c Config) (*Engine, error) {
 		}
 	}
 	e.noising, _ = p.Objective.(losses.Noising)
+	e.gradients = func(w *worker, p *part, i int, in condensed) error {
+		return e.one(w, p, e.task.iteration, i, in, e.task.weight)
+	}
 	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
 		return nil, err
 	}
@@ -323,64 +335,50 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 }
 
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
-	return e.gradient(iteration, e.instead(rows), weight)
+	return e.run(task{e.instead(rows), iteration, weight, e.gradients})
 }
 
-func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, error) {
+// run returns the sums over batches, in their order.
+func (e *Engine) run(t task) (Step, error) {
 	if len(e.workers) == 0 {
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
-	size := e.Config.Batch
-	n := (len(in.rows) + size - 1) / size
-	for len(e.parts) < n {
-		var p part
-		for _, q := range e.params {
-			p.grads = append(p.grads, make([]float64, len(q.Value)))
-		}
-		if d := e.Table.D; e.Estimator.Loss.Needs().Moments {
-			p.moments = make([]float64, (d+1)*(d+1))
-		}
-		e.parts = append(e.parts, p)
-	}
+	e.task = t
+	n := (len(t.in.rows) + e.Config.Batch - 1) / e.Config.Batch
+	e.parts = append(e.parts, make([]part, max(0, n-len(e.parts)))...)
 	var err error
 	if min(n, len(e.workers)) > 1 {
-		err = e.together(n, func(k int) { e.share(k, iteration, in, weight) })
+		err = e.together(n, e.share)
 	} else { // without allocations
-		err = panics.Caught(func() error { e.share(0, iteration, in, weight); return nil })
+		err = panics.Caught(func() error { e.share(0); return nil })
 	}
 	if err != nil {
 		return Step{}, err
 	}
-
-	total := e.parts[0] // in the order of parts
+	total := &e.parts[0]
 	for i := range n {
-		p := e.parts[i]
+		p := &e.parts[i]
 		if p.err != nil {
 			return Step{}, p.err
 		}
 		if i == 0 {
 			continue
 		}
-		total.loss += p.loss
-		total.size += p.size
+		total.Loss += p.Loss
+		total.LogLikelihood += p.LogLikelihood
+		total.EffectiveSize += p.EffectiveSize
 		total.sized += p.sized
-		for q, g := range p.grads {
-			floats.Add(total.grads[q], g)
+		for q, g := range p.Grads {
+			floats.Add(total.Grads[q], g)
 		}
-		floats.Add(total.moments, p.moments)
-		total.logLikelihood += p.logLikelihood
+		floats.Add(total.Moments, p.Moments)
 	}
-	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads,
-		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
+	s := total.Step
+	s.EffectiveSize /= float64(total.sized)
+	return s, nil
 }
 
 func (e *Engine) together(n int, share func(worker int)) error {
-	if min(n, len(e.workers)) == 1 { // without starting a goroutine
-		return panics.Caught(func() error {
-			share(0)
-			return nil
-		})
-	}
 	pool := panics.NewGroup()
 	for k := range min(n, len(e.workers)) {
 		pool.Go(func() error {
@@ -391,25 +389,31 @@ func (e *Engine) together(n int, share func(worker int)) error {
 	return pool.Wait()
 }
 
-func (e *Engine) share(k, iteration int, of condensed, weight float64) {
-	size := e.Config.Batch
-	for i := k; i*size < len(of.rows); i += len(e.workers) {
-		some := of
-		some.rows = of.rows[i*size : min((i+1)*size, len(of.rows))]
-		e.parts[i].err = e.one(e.workers[k], &e.parts[i], iteration, i, some, weight)
+func (e *Engine) share(k int) {
+	size, all := e.Config.Batch, e.task.in.rows
+	for i := k; i*size < len(all); i += len(e.workers) {
+		some := e.task.in
+		some.rows = all[i*size : min((i+1)*size, len(all))]
+		e.parts[i].err = e.task.batch(e.workers[k], &e.parts[i], i, some)
 	}
 }
 
-func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, weight float64) error {
-	rows := of.rows
-	if !w.batch.Holds(of.table, rows, weight) {
-		w.batch.Fill(of.table, rows, weight)
-		if of.counts != nil {
-			for i, row := range rows {
-				w.batch.Weight[i] *= of.counts[row]
-			}
+// fill sets the worker's batch to all rows of in.
+func (w *worker) fill(in condensed, weight float64) {
+	if w.batch.Holds(in.table, in.rows, weight) {
+		return
+	}
+	w.batch.Fill(in.table, in.rows, weight)
+	if in.counts != nil {
+		for i, row := range in.rows {
+			w.batch.Weight[i] *= in.counts[row]
 		}
 	}
+}
+
+// one sets p to the sums of a batch of a gradient.
+func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, weight float64) error {
+	w.fill(of, weight)
 	if w.program == nil {
 		if err := w.compile(); err != nil {
 			return err
@@ -434,22 +438,28 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	if err := in.Run(); err != nil {
 		return err
 	}
-	p.loss, p.size, p.sized = in.Output(losses.OutputReported)[0], 0, 0
+	if p.Grads == nil {
+		for _, q := range e.params {
+			p.Grads = append(p.Grads, make([]float64, len(q.Value)))
+		}
+	}
 	for q, param := range e.params {
-		copy(p.grads[q], in.Grad(param))
+		copy(p.Grads[q], in.Grad(param))
 	}
-	if p.moments != nil {
-		copy(p.moments, in.Output(losses.OutputMoments))
-		p.logLikelihood = in.Output(losses.OutputLogLikelihood)[0]
+	p.Loss, p.EffectiveSize, p.sized = in.Output(losses.OutputReported)[0], 0, 0
+	if w.loss.Needs().Moments {
+		p.Moments = append(p.Moments[:0], in.Output(losses.OutputMoments)...)
+		p.LogLikelihood = in.Output(losses.OutputLogLikelihood)[0]
 	}
-	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws() {
-		r := e.Config.Draws
-		w.sizes = losses.EffectiveSize(w.sizes, in.Output(losses.OutputWeights)[:len(rows)*r], r)
-		for i, size := range w.sizes {
-			if slices.Contains(w.batch.Mask[i*e.Table.D:(i+1)*e.Table.D], 0) {
-				p.size += size
-				p.sized++
-			}
+	if !in.HasOutput(losses.OutputWeights) || !e.Estimator.Draws() {
+		return nil
+	}
+	r := e.Config.Draws
+	w.sizes = losses.EffectiveSize(w.sizes, in.Output(losses.OutputWeights)[:len(of.rows)*r], r)
+	for i, size := range w.sizes {
+		if slices.Contains(w.batch.Mask[i*e.Table.D:(i+1)*e.Table.D], 0) {
+			p.EffectiveSize += size
+			p.sized++
 		}
 	}
 	return nil
@@ -468,7 +478,7 @@ func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []in
 	if over.Table == e.Table {
 		in = e.instead(rows)
 	}
-	s, err := e.gradient(iteration, in, weight)
+	s, err := e.run(task{in, iteration, weight, e.gradients})
 	if err != nil {
 		return s, err
 	}

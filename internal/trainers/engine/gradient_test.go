@@ -41,38 +41,6 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	}
 }
 
-// Zero for unbiased estimators, not for Zeroed.
-func TestExpectedGradientAtTheTruth(t *testing.T) {
-	for _, method := range []string{"exact", "exact-mc", "full", "zeroed"} {
-		const batches, n = 60, 400
-		mean, se := testtables.MeanSE(batches, func(b int) []float64 {
-			rng := stream.New(22, stream.Simulate)
-			g, err := simulate.Normal(4, rng)
-			require.NoError(t, err)
-			rng = stream.New(22, stream.Replicate, uint64(b))
-			table, err := g.Sample(n, rng)
-			require.NoError(t, err)
-			if method != "full" {
-				table, err = data.HideMCAR(table, 0.4, rng)
-				require.NoError(t, err)
-			}
-			m := model.NewGaussian(4, model.CholeskyFactor)
-			m.SetMean(g.Mean)
-			require.NoError(t, m.SetPrecision(g.Precision))
-			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
-			require.NoError(t, err)
-			return slices.Concat(grads...)
-		})
-		worst := testtables.Worst(mean, se)
-		t.Logf("%s: the largest of %d means is %.1f standard errors from zero", method, len(mean), worst)
-		if method == "zeroed" {
-			require.Greater(t, worst, 10.0)
-		} else {
-			require.Less(t, worst, 4.0, method)
-		}
-	}
-}
-
 func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	t.Helper()
 	box, err := g.TruncateBelow(3, 0.2)
@@ -83,44 +51,6 @@ func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	both.Lower[0] = box.Lower[0]
 	both.Half = half.Half
 	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
-}
-
-// It is not zero if the truncation is ignored or, with a half-space, without tangential scores.
-func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
-	}
-	g, err := simulate.Normal(4, stream.New(22, stream.Simulate))
-	require.NoError(t, err)
-	const batches, n = 60, 400
-	worst := func(method string, s, honoured *domain.Domain, w domain.Weight) float64 {
-		return testtables.Worst(testtables.MeanSE(batches, func(b int) []float64 {
-			rng := stream.New(22, stream.Replicate, uint64(b))
-			table, err := g.SampleInside(s, n, rng)
-			require.NoError(t, err)
-			if method != "full" {
-				table, err = data.HideMCAR(table, 0.4, rng)
-				require.NoError(t, err)
-			}
-			m := model.NewGaussian(4, model.CholeskyFactor)
-			m.SetMean(g.Mean)
-			require.NoError(t, m.SetPrecision(g.Precision))
-			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(honoured, w), Domain: honoured, Weight: w}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
-			require.NoError(t, err)
-			return slices.Concat(grads...)
-		}))
-	}
-	for name, s := range supports(t, g) {
-		t.Run(name, func(t *testing.T) {
-			require.Less(t, worst("exact", s, s, domain.Weight{}), 4.0)
-			require.Less(t, worst("exact", s, s, domain.Weight{Scalar: true}), 4.0)
-			require.Less(t, worst("full", s, s, domain.Weight{}), 4.0)
-			require.Greater(t, worst("exact", s, nil, domain.Weight{}), 8.0, "ignored")
-			if len(s.Half) > 0 {
-				require.Greater(t, worst("exact", s, s, domain.Weight{NoTangent: true}), 8.0, "as the paper")
-			}
-		})
-	}
 }
 
 func TestFitsRefuseRowsOutside(t *testing.T) {

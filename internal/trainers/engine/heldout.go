@@ -27,9 +27,6 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	if t != e.Table {
 		h.counts = counts(t)
 	}
-	for _, p := range e.params {
-		h.part.grads = append(h.part.grads, make([]float64, len(p.Value)))
-	}
 	has, err := model.CapabilitiesOf(e.Model)
 	if err != nil {
 		return nil, err
@@ -60,7 +57,7 @@ func (h *HeldOut) Loss() (mean float64, err error) {
 		}); err != nil {
 			return 0, err
 		}
-		mean += h.part.loss
+		mean += h.part.Loss
 	}
 	return mean, nil
 }
