@@ -108,8 +108,9 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
 // (docs/theory/models.md#eq-tilt).
 func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) ([]float64, error) {
 	done, rng, d := slices.Clone(t.Values), stream.New(seed, stream.Sample, 3), t.D
-	if e, ok := s.Model.(nets.Tilted); ok {
-		e.SetTilt(m, m.Weights) // q' = q: an earlier tilt is replaced
+	e, tilted := s.Model.(nets.Tilted)
+	if tilted {
+		s.Model, _, _ = e.Split() // an earlier tilt is replaced
 	}
 	evaluator, err := model.NewEvaluator(s.InUnits(), 1, false)
 	if err != nil {
@@ -154,8 +155,8 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	}
 	truncate(omega, parts)
 	truncate(pooled, pooledParts)
-	if e, ok := s.Model.(nets.Tilted); ok {
-		tiltBy(e, m, x, omega, parts, first, pool, pooled, pooledParts)
+	if tilted {
+		s.Model = tiltBy(e, m, x, omega, parts, first, pool, pooled, pooledParts)
 	}
 	for i := range t.N {
 		k := pickOne(omega[first[i]:first[i+1]], rng)
@@ -164,9 +165,9 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	return done, nil
 }
 
-// tiltBy tilts an energy by m and multiplies omega by the tilt's factor; parts and pooledParts are
-// overwritten by shares.
-func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []int, pool, pooled, pooledParts []float64) {
+// tiltBy returns an energy tilted by m and multiplies omega by the tilt's factor; parts and
+// pooledParts are overwritten by shares.
+func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []int, pool, pooled, pooledParts []float64) nets.Tilted {
 	d := m.Dim()
 	sharp := *m
 	sharp.Covariances = nil
@@ -181,7 +182,6 @@ func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []in
 		all.Posterior(pool[i*d:(i+1)*d], pooledParts[i*k:(i+1)*k])
 	}
 	a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
-	e.SetTilt(m, a)
 	for i := range omega {
 		factor := 0.0
 		for k, v := range parts[i*len(a) : (i+1)*len(a)] {
@@ -189,6 +189,7 @@ func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []in
 		}
 		omega[i] *= factor
 	}
+	return e.WithTilt(m, a)
 }
 
 // tiltOf returns the mixture weights a whose density times ω maximises the likelihood of the

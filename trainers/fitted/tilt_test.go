@@ -67,7 +67,7 @@ func TestTiltAgain(t *testing.T) {
 	tilt := func() (values []float64) {
 		_, err := Complete(t.Context(), s, table, m, 1)
 		require.NoError(t, err)
-		for _, q := range e.Params() {
+		for _, q := range s.Model.Params() {
 			values = append(values, q.Value...)
 		}
 		return values
