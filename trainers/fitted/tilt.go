@@ -8,11 +8,15 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/nets"
 )
 
@@ -233,6 +237,62 @@ func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float6
 	a = floats.DivTo(b, b, c)
 	floats.Scale(1/floats.Sum(a), a)
 	return a
+}
+
+// MatchMoments returns an energy times exp(λᵀx − ½ Σ_j δ_j x_j²) with which its rows drawn (m, d),
+// weighted by this factor, have the means and variances of rows (n, d): the exponential tilt of least
+// Kullback-Leibler divergence, with a small ridge. It returns the energy itself if there is none.
+func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
+	d, m := e.Dim(), len(drawn)/e.Dim()
+	mean, sd, f, target := make([]float64, d), make([]float64, d), mat.NewDense(m, 2*d, nil), make([]float64, 2*d)
+	for j := range d {
+		mean[j], sd[j] = stat.PopMeanStdDev(columnOf(rows, j, d), nil)
+		for i, x := range columnOf(drawn, j, d) {
+			z := (x - mean[j]) / sd[j]
+			f.Set(i, j, z)
+			f.Set(i, d+j, z*z/2)
+		}
+		target[d+j] = 0.5
+	}
+	weights := mat.NewVecDense(m, nil)
+	weigh := func(at []float64) (log float64) {
+		weights.MulVec(f, mat.NewVecDense(2*d, at))
+		log = floats.LogSumExp(weights.RawVector().Data)
+		for i, v := range weights.RawVector().Data {
+			weights.SetVec(i, math.Exp(v-log))
+		}
+		return log
+	}
+	const ridge = 0.01
+	dual := optimize.Problem{
+		Func: func(at []float64) float64 {
+			return weigh(at) - floats.Dot(at, target) + ridge/2*floats.Dot(at, at)
+		},
+		Grad: func(grad, at []float64) {
+			weigh(at)
+			mat.NewVecDense(2*d, grad).MulVec(f.T(), weights)
+			floats.Sub(grad, target)
+			floats.AddScaled(grad, ridge, at)
+		},
+		Hess: func(hess *mat.SymDense, at []float64) {
+			weigh(at)
+			weights.ScaleVec(float64(m), weights)
+			stat.CovarianceMatrix(hess, f, weights.RawVector().Data)
+			for j := range 2 * d {
+				hess.SetSym(j, j, hess.At(j, j)+ridge)
+			}
+		},
+	}
+	found, err := optimize.Minimize(dual, make([]float64, 2*d), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
+	if err != nil || !engine.Finite(found.X...) {
+		return e
+	}
+	linear, quadratic := make([]float64, d), make([]float64, d)
+	for j, s := range sd {
+		quadratic[j] = -found.X[d+j] / (s * s)
+		linear[j] = found.X[j]/s + quadratic[j]*mean[j]
+	}
+	return e.Bent(linear, quadratic)
 }
 
 // pickOne is uniform if all are 0.
