@@ -277,19 +277,10 @@ func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mix
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := newWeighted(q, s, m)
+	omega, err := weigh(ctx, q, s, m, pool, proposedRatio*n)
 	if err != nil {
 		return nil, 0, err
 	}
-	omega, parts, err := w.at(ctx, pool)
-	if err != nil {
-		return nil, 0, err
-	}
-	truncate, err := truncation(m.Weights, omega, parts)
-	if err != nil {
-		return nil, 0, err
-	}
-	truncate(omega, parts)
 	size = math.Pow(floats.Sum(omega), 2) / floats.Dot(omega, omega)
 	floats.CumSum(omega, omega)
 	step, at := omega[len(omega)-1]/float64(n), 0

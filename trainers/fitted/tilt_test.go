@@ -30,12 +30,6 @@ func TestTiltOfKnownShares(t *testing.T) {
 	of.Weights = []float64{0.9, 0.1} // of the model
 	q, err := model.NewMixture(of)
 	require.NoError(t, err)
-	w, err := newWeighted(q, nil, m)
-	require.NoError(t, err)
-	pool, err := m.SampleRows(pooledDraws, nil, rng)
-	require.NoError(t, err)
-	pooled, pooledParts, err := w.at(t.Context(), pool)
-	require.NoError(t, err)
 	var draws []float64
 	first, given := []int{0}, m.ByPattern()
 	for i := range table.N {
@@ -45,13 +39,12 @@ func TestTiltOfKnownShares(t *testing.T) {
 		}
 		first = append(first, len(draws)/2)
 	}
-	omega, parts, err := w.at(t.Context(), draws)
+	pool, err := m.SampleRows(pooledDraws, nil, rng)
 	require.NoError(t, err)
-	truncate, err := truncation(m.Weights, append([]float64{}, pooled...), pooledParts)
+	draws = append(draws, pool...)
+	omega, err := weigh(t.Context(), q, nil, m, draws, pooledDraws)
 	require.NoError(t, err)
-	truncate(omega, parts)
-	truncate(pooled, pooledParts)
-	a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
+	a := tiltOf(m, draws, omega, first)
 	b := []float64{a[0] / m.Weights[0] * 0.9, a[1] / m.Weights[1] * 0.1}
 	floats.Scale(1/floats.Sum(b), b)
 	require.InDelta(t, 0.35, b[0], 0.03)
