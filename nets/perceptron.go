@@ -123,6 +123,8 @@ func (p *perceptron) TrainingDefaults() model.Training {
 		Overfits:     true,
 		PatientSteps: 500,
 		Average:      0.1,
+		ImputerSteps: 3,
+		Draws:        2,
 	}
 }
 

@@ -67,6 +67,18 @@ func (f *Model) density() model.Model {
 	return f.Model
 }
 
+// split returns f without the tilt of its energy, and the tilt's mixture and factor; nil without one.
+func (f *Model) split() (*Model, *model.Mixed, nets.Factor) {
+	e, ok := f.Model.(nets.Tilted)
+	if !ok {
+		return f, nil, nil
+	}
+	plain, m, factor := e.Split()
+	out := *f
+	out.Model = plain
+	return &out, m, factor
+}
+
 // joint returns density times the probability of the missingness pattern.
 func (f *Model) joint() model.Model {
 	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
