@@ -36,6 +36,7 @@ type pair struct{ j, k int }
 
 const (
 	lassoVisits = 5_000_000 // limit of coordinate visits per minimisation, about a second for a hundred columns
+	lassoSweeps = 10_000    // limit of sweeps over one set of active pairs
 	fewVisits   = 1_000_000 // element visits per sweep up to which one worker is used, a millisecond
 )
 
@@ -54,7 +55,7 @@ func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) 
 		var ahead leap
 		l.draw()
 		for moved := math.Inf(1); moved > l.Tolerance; visits += l.d + len(l.active) {
-			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits {
+			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits || ahead.sweeps > lassoSweeps {
 				return false
 			}
 			if moved > l.Tolerance {
