@@ -200,14 +200,11 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	f.result.Network.Network.Labels = f.pictures.labels
-	if f.leftOut != nil {
-		noteLeftOut(f.result, f.leftOut)
-	}
-	if f.truth == nil {
-		return nil
-	}
-	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
-		return fmt.Errorf("--truth: %w", err)
+	noteLeftOut(f.result, f.leftOut)
+	if f.truth != nil {
+		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
+			return fmt.Errorf("--truth: %w", err)
+		}
 	}
 	return nil
 }

@@ -475,6 +475,18 @@ func peakOf(t *testing.T, code int, args ...string) (most float64, said string) 
 	return most, text.String()
 }
 
+// On a terminal one line changes.
+func TestLiveProgress(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	t.Setenv("TERM", "xterm")
+	require.True(t, newProgress(&screen{w: terminal}, false).live)
+	require.False(t, newProgress(&screen{w: new(bytes.Buffer)}, false).live)
+}
+
 // At most 2.5 times the table's numbers of 8 bytes, beside the program and about 50 MB for the test of MCAR.
 func TestHeldMemory(t *testing.T) {
 	slowtest.Skip(t, "measures resident memory; 30 s")

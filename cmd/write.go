@@ -277,11 +277,11 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 			missing = append(missing, fmt.Sprintf("%d/%d", i, n))
 		}
 	}
-	if missing == nil {
-		return paths, nil
-	}
 	more := ""
-	if left := n - len(of) - len(missing); left > 0 {
+	switch left := n - len(of) - len(missing); {
+	case missing == nil:
+		return paths, nil
+	case left > 0:
 		more = fmt.Sprintf(" and %d more", left)
 	}
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)

@@ -132,28 +132,22 @@ func measured(lines []string) wrapped {
 	return w
 }
 
-// inCircle returns the ways to break the label for a circle of radius 1.
-func inCircle(label string) (ways []wrapped) {
-	for lines := 1; lines <= mostLines; lines++ {
-		if broken := even(label, lines, mostLetters); len(broken) == lines {
-			w := measured(broken)
-			w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
-			ways = append(ways, w)
-		}
-	}
-	return ways
-}
-
-// besides are the ways to break the label beside a circle, the usual one first.
-func besides(label string) []wrapped {
+// broken are the ways to break the label in a circle, and beside it, the usual one first.
+func broken(label string) (inside, beside []wrapped) {
 	usual := Wrap(label)
-	ways := []wrapped{measured(usual)}
-	for lines := 1; lines <= mostLines; lines++ {
-		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {
-			ways = append(ways, measured(broken))
+	beside = []wrapped{measured(usual)}
+	for n := 1; n <= mostLines; n++ {
+		lines := even(label, n, mostLetters)
+		if len(lines) != n {
+			continue
+		}
+		w := measured(lines)
+		w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
+		if inside = append(inside, w); !slices.Equal(lines, usual) {
+			beside = append(beside, w)
 		}
 	}
-	return ways
+	return inside, beside
 }
 
 // insides returns labels that fit into their circles, if at least half of them do.

@@ -40,7 +40,7 @@ type chart struct {
 	sizes    []float64   // of nodes, as given
 	radii    []float64   // of nodes, from 0.5 to 1
 	unit     float64     // of places
-	inner    [][]wrapped // labels in circles (inCircle)
+	inner    [][]wrapped // labels in circles
 	outer    [][]wrapped // ways to break labels beside circles
 	of       string      // the name of a link's size; empty: the partial correlation's
 	signs    [2]string   // the meanings of positive and negative ones; empty: positive, negative
@@ -62,7 +62,7 @@ func newChart(n *network.Network, sizes []float64, s *Scene) *chart {
 			continue
 		}
 		shown = append(shown, s.Places[i])
-		c.inner[i], c.outer[i] = inCircle(label), besides(label)
+		c.inner[i], c.outer[i] = broken(label)
 	}
 	c.unit = unit(shown)
 	return c
