@@ -406,13 +406,13 @@ func (f *compareCommand) object() map[string]any {
 			"strength": r.Strengths[i], "converged": g.Result.Converged, "verdict": g.Result.Verdict})
 	}
 	for _, s := range r.Gaps {
-		missing = append(missing, map[string]any{"column": s.Name, "missing": s.Missing, "rows": s.Rows, "p": known(s.P), "p_corrected": known(s.Corrected)})
+		missing = append(missing, map[string]any{"column": s.Name, "missing": s.Missing, "rows": s.Rows, "p": plain(s.P), "p_corrected": plain(s.Corrected)})
 	}
 	for _, d := range r.Pairs {
-		pair := map[string]any{"from": d.From, "to": d.To, "partial_correlations": d.Weights, "difference": d.Value, "low": known(d.Low), "high": known(d.High), "p": d.P, "q": d.Q}
+		pair := map[string]any{"from": d.From, "to": d.To, "partial_correlations": d.Weights, "difference": d.Value, "low": plain(d.Low), "high": plain(d.High), "p": d.P, "q": d.Q}
 		if e := d.Estimates; e != nil {
-			pair["estimates"] = map[string]any{"estimates": []*float64{known(e.Estimate[0]), known(e.Estimate[1])}, "difference": known(e.Value),
-				"low": known(e.Low), "high": known(e.High), "p": known(e.P), "q": known(e.Q)}
+			pair["estimates"] = map[string]any{"estimates": []any{plain(e.Estimate[0]), plain(e.Estimate[1])}, "difference": plain(e.Value),
+				"low": plain(e.Low), "high": plain(e.High), "p": plain(e.P), "q": plain(e.Q)}
 		}
 		pairs = append(pairs, pair)
 	}

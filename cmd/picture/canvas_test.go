@@ -128,9 +128,9 @@ func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	require.Equal(t, "Größe", short("Größe", 5))
-	require.Equal(t, "Grö…", short("Größe", 4))
-	require.Equal(t, `a b\u0001c�`, short("a\nb\x01c\xff", 24))
+	require.Equal(t, "Größe", Short("Größe", 5))
+	require.Equal(t, "Grö…", Short("Größe", 4))
+	require.Equal(t, `a b\u0001c�`, Short("a\nb\x01c\xff", 24))
 }
 
 func page(t *testing.T, pdf []byte) string {

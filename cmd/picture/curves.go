@@ -333,7 +333,7 @@ func Matrix(title string, boxes []Box, differ func(i, j int) bool) (p *plot.Plot
 	slices.SortStableFunc(m.boxes, func(a, b Box) int { return cmp.Compare(b.Value, a.Value) })
 	for i := range m.boxes {
 		b := &m.boxes[i]
-		b.Name = short(b.Name, 51)
+		b.Name = Short(b.Name, 51)
 		m.names = max(m.names, sans(8).Width(b.Name)+6)
 	}
 	side := m.names + vg.Length(len(boxes))*boxSide

@@ -26,8 +26,8 @@ const (
 	capitalHeight vg.Length = 0.72
 )
 
-// short cuts a name to one line of most characters that XML may hold.
-func short(name string, most int) string {
+// Short cuts a name to one line of most characters that XML may hold.
+func Short(name string, most int) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {
 			return ' '
@@ -40,9 +40,9 @@ func short(name string, most int) string {
 	return name
 }
 
-func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
+func PairName(from, to string) string { return Short(from, 24) + " – " + Short(to, 24) }
 
-func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
+func longName(from, to string) string { return Short(from, 40) + " – " + Short(to, 40) }
 
 // Wrap breaks a label into one line up to 14 letters, two lines of 14, or mostLines lines.
 func Wrap(label string) []string {

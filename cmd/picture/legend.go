@@ -28,7 +28,7 @@ func LevelsText(n *network.Network) string {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, short(n.Label(name), 24)+" = "+short(n.Levels[i][1], 16))
+		words = append(words, Short(n.Label(name), 24)+" = "+Short(n.Levels[i][1], 16))
 	}
 	if words == nil {
 		return ""

@@ -268,7 +268,7 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *p
 	p := &pair{}
 	for i, n := range networks {
 		p.charts[i] = newChart(n.Network, n.Sizes, s)
-		p.titles[i], p.charts[i].marked = short(n.Title, 40), marked
+		p.titles[i], p.charts[i].marked = Short(n.Title, 40), marked
 	}
 	a, b := p.charts[0].limits, p.charts[1].limits
 	common := Limits{max(a.Minimum, b.Minimum), max(a.Cut, b.Cut), max(a.Maximum, b.Maximum)}
@@ -303,7 +303,7 @@ func Differences(groups [2]string, n *network.Network, none string, s *Scene) *p
 	c.limits, _ = Limits{}.Of(n)
 	c.of, c.none = "|difference|", none
 	for i := range groups {
-		groups[i] = short(groups[i], 24)
+		groups[i] = Short(groups[i], 24)
 		c.signs[i] = "larger in " + groups[i]
 	}
 	return onPaper("Partial correlations of "+groups[0]+" minus "+groups[1], c)

@@ -142,8 +142,8 @@ func guide(width vg.Length) draw.LineStyle {
 
 func blank(title, x, y string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.Title.Padding = short(title, 120), 8
-	p.X.Label.Text, p.Y.Label.Text = short(x, 120), short(y, 120)
+	p.Title.Text, p.Title.Padding = Short(title, 120), 8
+	p.X.Label.Text, p.Y.Label.Text = Short(x, 120), Short(y, 120)
 	restyle := func(s *text.Style, size vg.Length) { s.Font, s.Color = sans(size).Font, ink }
 	restyle(&p.Title.TextStyle, titleSize)
 	restyle(&p.Legend.TextStyle, legendSize)

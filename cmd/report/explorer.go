@@ -73,7 +73,7 @@ const mostPairs = 5000
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}, names: map[string]int{}}
 	for _, label := range s.Labels {
-		x.Labels, x.Lines = append(x.Labels, cut(label, 24)), append(x.Lines, picture.Wrap(label))
+		x.Labels, x.Lines = append(x.Labels, picture.Short(label, 24)), append(x.Lines, picture.Wrap(label))
 	}
 	left, top := math.Inf(1), math.Inf(-1)
 	for i, at := range s.Places {

@@ -256,13 +256,6 @@ func forest(n *network.Network) []network.Edge {
 	return pairs
 }
 
-func cut(name string, most int) string {
-	if r := []rune(name); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return name
-}
-
 const mostBoxes = 40
 
 func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
