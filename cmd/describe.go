@@ -304,9 +304,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 			given = append(given, "--"+flag.Name, flagWord(flag.Value))
 		}
 	})
-	if texts != nil {
-		given = append(given, "--numbers", shell.List(texts))
-	}
+	given = append(given, flagOf("--numbers", texts)...)
 	if len(texts) > len(f.table.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
@@ -328,9 +326,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
 	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
-		impute = append(impute, f.excluded(func(found diagnose.Finding) bool {
-			return slices.Contains([]string{"identifier", "unreadable"}, found.Kind)
-		})...) // others have gaps worth filling
+		impute = append(impute, flagOf("--exclude", f.leftOut("identifier", "unreadable"))...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
@@ -338,34 +334,35 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 
 // advised are --exclude and --transform as the findings advise.
 func (f *tableDescription) advised() (words []string) {
-	words = f.excluded(func(diagnose.Finding) bool { return true })
+	left := f.leftOut()
 	var transforms []string
 	for _, found := range f.findings {
 		for _, function := range found.Functions {
-			if name, _, _ := strings.Cut(function, "="); !slices.ContainsFunc(f.findings, func(of diagnose.Finding) bool { return slices.Contains(of.LeaveOut, name) }) {
+			if name, _, _ := strings.Cut(function, "="); !slices.Contains(left, name) {
 				transforms = append(transforms, function)
 			}
 		}
 	}
-	if transforms != nil {
-		words = append(words, "--transform", shell.List(transforms))
-	}
-	return words
+	return append(flagOf("--exclude", left), flagOf("--transform", transforms)...)
 }
 
-func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []string) {
-	var names []string
+// leftOut are the columns that findings of these kinds, or of all, advise to leave out.
+func (f *tableDescription) leftOut(kinds ...string) (names []string) {
 	for _, found := range f.findings {
 		for _, name := range found.LeaveOut {
-			if by(found) && !slices.Contains(names, name) {
+			if (kinds == nil || slices.Contains(kinds, found.Kind)) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	if names == nil {
+	return names
+}
+
+func flagOf(flag string, values []string) []string {
+	if values == nil {
 		return nil
 	}
-	return []string{"--exclude", shell.List(names)}
+	return []string{flag, shell.List(values)}
 }
 
 func commandOrTable(root *cobra.Command, args []string) error {
@@ -383,14 +380,11 @@ func commandOrTable(root *cobra.Command, args []string) error {
 
 func knownCommand(root *cobra.Command, name string) error {
 	names := commandNames(root)
-	if slices.Contains(names, name) {
-		return nil
-	}
 	meant := spelling.DidYouMean(name, names)
 	if name == "check" || name == "describe" {
 		meant = "; missingscore TABLE describes a table"
 	}
-	return usageError{fmt.Errorf("there is no command %q%s", name, meant)}
+	return obey(rule{!slices.Contains(names, name), fmt.Sprintf("there is no command %q%s", name, meant)})
 }
 
 func commandNames(root *cobra.Command) (names []string) {

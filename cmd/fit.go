@@ -147,10 +147,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	}
 	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
-	if f.resume && f.saved == "" {
-		return usageError{fmt.Errorf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}
-	}
-	return distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
+	return cmp.Or(obey(rule{f.resume && f.saved == "", fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
@@ -513,8 +510,8 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 		*c, err = inference.Parse(f.inference)
 		c.Level = level
 	}
-	if err == nil && !c.Asked() && c.Kind == inference.Auto {
-		return usageError{errors.New("--inference auto: fit takes robust or none")}
+	if err == nil {
+		err = obey(rule{!c.Asked() && c.Kind == inference.Auto, "--inference auto: fit takes robust or none"})
 	}
 	if !c.Asked() && !cmd.Flags().Changed("level") {
 		*c = inference.Config{} // a fit that nobody asks more of
@@ -529,8 +526,7 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 		return
 	}
 	fmt.Fprintf(w, "estimates with standard errors and %g %% intervals; %s:\n", 100*u.Level, u.Rests)
-	wide := 0
-	shown := u.Parameters[:min(len(u.Parameters), shownParameters)]
+	shown, wide := u.Parameters[:min(len(u.Parameters), shownParameters)], 0
 	for _, p := range shown {
 		wide = max(wide, len([]rune(p.Name)))
 	}
@@ -554,16 +550,13 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 			c.Kind = f.penalty
 		}
 	}
-	if c.Kind != "" && c.Kind != penalty.None {
-		if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
-			return err
-		}
-		return c.ParseLambda(f.lambda)
+	if c.Kind == "" || c.Kind == penalty.None {
+		return obey(rule{cmd.Flags().Changed("lambda"), "--lambda needs --penalty; add it, or leave --lambda out"})
 	}
-	if cmd.Flags().Changed("lambda") {
-		return usageError{errors.New("--lambda needs --penalty; add it, or leave --lambda out")}
+	if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
+		return err
 	}
-	return nil
+	return c.ParseLambda(f.lambda)
 }
 
 // full is the memory error of loading the table, nil for --stream.
@@ -601,8 +594,9 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 }
 
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
-	if f.tableFlags.levels && slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal }) {
-		return usageError{errors.New("--stream: a mixture with nominal columns needs all rows; leave it out, or --exclude these columns")}
+	nominal := slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal })
+	if err := obey(rule{f.tableFlags.levels && nominal, "--stream: a mixture with nominal columns needs all rows; leave it out, or --exclude these columns"}); err != nil {
+		return err
 	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}

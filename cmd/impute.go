@@ -74,13 +74,8 @@ func newImputeCommand() *cobra.Command {
 		Long: imputeHelp + "\n\n" + samplersText + `
   posterior  cells and mixture together, in five chains: the default without a model`,
 		Example: `  missingscore impute examples/airquality.csv --draws 20 --out completed.csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("a table is expected, or a model and a table, got %d arguments", len(args))}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		Args:    argsFrom(1, 2, "a table, or a model and a table"),
+		RunE:    f.run,
 	}
 	f.add(cmd, 1, "completed.csv", "`file` for the completed table: .csv, .tsv, .xlsx, .parquet, .feather, .gz")
 	fl := cmd.Flags()
@@ -350,16 +345,13 @@ func momentsJSON(m fitted.Moments) map[string]any {
 // fromTable reports whether draws come from the table alone: --sampler posterior, or no flag that needs
 // a model. --point and --pmm need one if all columns are numeric.
 func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
-	words := f.fit.modelFlags()
-	alone := len(args) == 1 && len(words) == 0
+	words := append(f.fit.modelFlags(), "")
+	alone := len(args) == 1 && len(words) == 1
 	if f.config.Sampler == fitted.FromPosterior {
-		switch {
-		case len(args) != 1:
-			return false, usageError{errors.New("--sampler posterior: it draws from a table alone; leave the model out")}
-		case len(words) > 0:
-			return false, usageError{fmt.Errorf("%s: --sampler posterior draws from the table alone, and this is of a model; leave one of them out", words[0])}
-		}
-		return true, nil
+		return true, obey(
+			rule{len(args) != 1, "--sampler posterior: it draws from a table alone; leave the model out"},
+			rule{!alone, words[0] + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
+		)
 	}
 	if alone = alone && f.config.Sampler == "auto"; alone && (f.point || f.values.donors > 0) {
 		var err error
@@ -367,10 +359,8 @@ func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, erro
 			return false, err
 		}
 	}
-	if !alone && cmd.Flags().Changed("components") {
-		return false, usageError{errors.New("--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out")}
-	}
-	return alone, nil
+	const components = "--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out"
+	return alone, obey(rule{!alone && cmd.Flags().Changed("components"), components})
 }
 
 func (f *imputeCommand) withLevels(path string) (bool, error) {
@@ -385,10 +375,7 @@ func (f *imputeCommand) withLevels(path string) (bool, error) {
 }
 
 func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
-	if err := checkSamplerFlags(cmd, fitted.FromPosterior); err != nil {
-		return err
-	}
-	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save}); err != nil {
+	if err := cmp.Or(checkSamplerFlags(cmd, fitted.FromPosterior), distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save})); err != nil {
 		return err
 	}
 	fit := &f.fit.fit
@@ -600,14 +587,12 @@ func (f *firstFit) modelFlags() (names []string) {
 }
 
 func (f *firstFit) refuse() error {
-	if f.save != "" {
-		return usageError{errors.New("--model-out: a model is given, and none is made; leave it out")}
-	}
-	if words := f.given(); len(words) > 0 {
-		name, _, _ := strings.Cut(words[0], "=")
-		return usageError{fmt.Errorf("%s: a model is given, and none is fitted; leave it out, or leave the model out", name)}
-	}
-	return nil
+	words := f.given()
+	name, _, _ := strings.Cut(append(words, "")[0], "=")
+	return obey(
+		rule{f.save != "", "--model-out: a model is given, and none is made; leave it out"},
+		rule{len(words) > 0, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
+	)
 }
 
 // A resumed run takes the model that it has fitted.
@@ -652,12 +637,10 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 			return "", asUsage(f.command, err)
 		}
 	}
-	if fit.saved != "" {
-		if err := atomicfile.Remove(fit.saved); err != nil {
-			return "", err
-		}
+	for _, state := range fit.states() {
+		err = atomicfile.Remove(state)
 	}
-	return f.save, nil
+	return f.save, err
 }
 
 func (f *firstFit) discard() {
@@ -711,33 +694,29 @@ func (f *valueFlags) add(cmd *cobra.Command) {
 func (f *valueFlags) parse(t *data.Table) error {
 	h := &f.hold
 	for _, word := range f.round {
-		switch name, text, by := strings.Cut(word, "="); {
-		case word == "none":
+		name, text, by := strings.Cut(word, "=")
+		if word == "none" {
 			h.Step = nil
-		case word == "auto":
-			h.Step = fitted.Grids(t)
-		case !by:
-			return usageError{fmt.Errorf("--round: %q: auto, none or column=step is expected", word)}
-		default:
-			j, err := column(t, name)
-			if err != nil {
-				return usageError{fmt.Errorf("--round: %w", err)}
-			}
-			step, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(step > 0) || math.IsInf(step, 0) {
-				return usageError{fmt.Errorf("--round: %q: the step must be a positive number", word)}
-			}
-			if h.Step == nil {
-				h.Step = make([]float64, t.D)
-			}
-			h.Step[j] = step
+			continue
 		}
+		if word == "auto" {
+			h.Step = fitted.Grids(t)
+			continue
+		}
+		j, wrong := column(t, name)
+		step, err := strconv.ParseFloat(text, 64)
+		if err := obey(
+			rule{!by, fmt.Sprintf("--round: %q: auto, none or column=step is expected", word)},
+			rule{wrong != "", "--round: " + wrong},
+			rule{err != nil || !(step > 0) || math.IsInf(step, 0), fmt.Sprintf("--round: %q: the step must be a positive number", word)},
+		); err != nil {
+			return err
+		}
+		if h.Step == nil {
+			h.Step = make([]float64, t.D)
+		}
+		h.Step[j] = step
 	}
-	return f.parseClip(t)
-}
-
-func (f *valueFlags) parseClip(t *data.Table) error {
-	h := &f.hold
 	if len(f.clip) > 0 {
 		h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
 	}
@@ -748,42 +727,30 @@ func (f *valueFlags) parseClip(t *data.Table) error {
 		}
 		name, text, by := strings.Cut(word, "=")
 		low, high, both := strings.Cut(text, ":")
-		if !by || !both {
-			return usageError{fmt.Errorf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)}
+		j, wrong := column(t, name)
+		a, errA := strconv.ParseFloat(cmp.Or(low, "-Inf"), 64)
+		b, errB := strconv.ParseFloat(cmp.Or(high, "Inf"), 64)
+		if err := obey(
+			rule{!by || !both, fmt.Sprintf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)},
+			rule{wrong != "", "--clip: " + wrong},
+			rule{errA != nil || errB != nil || !(a <= b), fmt.Sprintf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)},
+		); err != nil {
+			return err
 		}
-		j, err := column(t, name)
-		if err != nil {
-			return usageError{fmt.Errorf("--clip: %w", err)}
-		}
-		if h.Low[j], err = end(low, math.Inf(-1)); err == nil {
-			h.High[j], err = end(high, math.Inf(1))
-		}
-		if err != nil || !(h.Low[j] <= h.High[j]) {
-			return usageError{fmt.Errorf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)}
-		}
+		h.Low[j], h.High[j] = a, b
 	}
 	return nil
 }
 
-func end(text string, none float64) (float64, error) {
-	if text == "" {
-		return none, nil
+// column is the place of a numeric column, or what is wrong with the name.
+func column(t *data.Table, name string) (j int, wrong string) {
+	if j = slices.Index(t.Names, name); j < 0 {
+		return j, fmt.Sprintf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err == nil && math.IsNaN(v) {
-		err = errors.New("no number")
+	if data.Coded(t, j) != nil {
+		return j, fmt.Sprintf("column %q holds levels, which are as observed ones; leave it out", name)
 	}
-	return v, err
-}
-
-func column(t *data.Table, name string) (int, error) {
-	if j := slices.Index(t.Names, name); j >= 0 {
-		if data.Coded(t, j) != nil {
-			return 0, fmt.Errorf("column %q holds levels, which are as observed ones; leave it out", name)
-		}
-		return j, nil
-	}
-	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+	return j, ""
 }
 
 func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imputed) (how string, err error) {

@@ -200,14 +200,11 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	f.result.Network.Network.Labels = f.pictures.labels
-	if f.leftOut != nil {
-		noteLeftOut(f.result, f.leftOut)
-	}
-	if f.truth == nil {
-		return nil
-	}
-	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
-		return fmt.Errorf("--truth: %w", err)
+	noteLeftOut(f.result, f.leftOut)
+	if f.truth != nil {
+		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
+			return fmt.Errorf("--truth: %w", err)
+		}
 	}
 	return nil
 }
@@ -308,33 +305,26 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 }
 
 type pairJSON struct {
-	From      string   `json:"from"`
-	To        string   `json:"to"`
-	Estimate  *float64 `json:"estimate"`
-	SE        *float64 `json:"se"`
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
-	P         *float64 `json:"p"`
-	Q         *float64 `json:"q"`
-	Inclusion *float64 `json:"inclusion"`
-	SameSign  *float64 `json:"same_sign"`
-	Rows      int      `json:"pairs"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Estimate  any    `json:"estimate"`
+	SE        any    `json:"se"`
+	Low       any    `json:"low"`
+	High      any    `json:"high"`
+	P         any    `json:"p"`
+	Q         any    `json:"q"`
+	Inclusion any    `json:"inclusion"`
+	SameSign  any    `json:"same_sign"`
+	Rows      int    `json:"pairs"`
 }
 
 func uncertainty(r *trainers.Result) map[string]any {
 	pairs := []pairJSON{}
 	for _, e := range r.Network.Network.Pairs {
 		u := e.Uncertainty
-		pairs = append(pairs, pairJSON{e.From, e.To, known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows})
+		pairs = append(pairs, pairJSON{e.From, e.To, plain(u.Estimate), plain(u.SE), plain(u.Low), plain(u.High), plain(u.P), plain(u.Q), plain(u.Inclusion), plain(u.SameSign), u.Rows})
 	}
 	return map[string]any{"kind": r.Spec.Inference.Kind, "level": r.Spec.Inference.Level, "rests_on": r.Network.Inference.Rests, "pairs": pairs}
-}
-
-func known(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // shownSize is the interval's estimate, or the partial correlation if there is none.

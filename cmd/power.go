@@ -235,7 +235,7 @@ func (f *powerCommand) object() map[string]any {
 	for _, p := range r.Points {
 		measures := map[string]any{}
 		for m, v := range p.Means {
-			measures[power.Names[m]] = map[string]any{"mean": known(v.Value), "low": known(v.Low), "high": known(v.High)}
+			measures[power.Names[m]] = map[string]any{"mean": plain(v.Value), "low": plain(v.Low), "high": plain(v.High)}
 		}
 		points = append(points, map[string]any{"rows": p.Rows, "tables": p.Tables, "failed": p.Failed, "unconverged": p.Unconverged, "measures": measures})
 	}

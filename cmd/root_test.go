@@ -12,11 +12,13 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/spatial/r2"
 
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/printable"
@@ -314,5 +316,60 @@ func TestPairsNeverTogether(t *testing.T) {
 			require.Contains(t, said, want)
 			require.NotContains(t, said, "--lambda-min")
 		}
+	}
+}
+
+// A stage that begins again starts its clock anew.
+func TestTimeLeft(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, false)
+	p.count("impute", "chains", 2, 5)
+	require.Equal(t, "time left unknown", p.left(2, 5))
+	p.start = time.Now().Add(-20 * time.Second)
+	p.count("impute", "chains", 4, 5)
+	require.Equal(t, "about 10s left", p.left(4, 5))
+	p.count("impute", "chains", 1, 5)
+	require.Equal(t, "time left unknown", p.left(1, 5))
+	p.start = time.Now().Add(-30 * time.Second)
+	require.Equal(t, "about 1m30s left", p.left(2, 5))
+}
+
+func TestReading(t *testing.T) {
+	defer func(d time.Duration) { sayEach = d }(sayEach)
+	sayEach = time.Nanosecond
+	var said bytes.Buffer
+	read := newReading(&said)
+	read(500_000, 1_500_000)
+	read(600_000, 0)
+	require.Equal(t, "reading: 500 of 1501 kB, time left unknown\n", said.String())
+}
+
+func TestPictureFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
+	nodes := []string{"Ozone", "Temp, max", "Wind"}
+	var said bytes.Buffer
+	f := pictureFlags{groupsFlag: "groups"}
+	f.groupsFile = write("groups.csv", "name,group\nOzone,air\n\"Temp, max\",\"weather, mostly\"\nelsewhere,\n")
+	f.layoutFile = write("layout.csv", "name,x,y\nOzone,1,-2\n\"Temp, max\",0.5,1e1\nelsewhere,a,b\n")
+	require.NoError(t, f.load(&said, nodes))
+	require.Equal(t, map[string]string{"Ozone": "air", "Temp, max": "weather, mostly"}, f.style.GroupOf)
+	require.Equal(t, map[string]r2.Vec{"Ozone": {X: 1, Y: -2}, "Temp, max": {X: 0.5, Y: 10}}, f.style.Layout)
+	require.Equal(t, f.layoutFile+" has no place for Wind; they stand beside their neighbours\n", said.String())
+	for text, want := range map[string]string{
+		"":                             "--layout: " + f.layoutFile + ":1: the first line must be name,x,y",
+		"Ozone,1,2\n":                  "the first line must be name,x,y",
+		"name,x,y\nOzone,1\n":          "3 cells a line are expected",
+		"name,x,y\nWind,1,2\nWind,1,2": `:3: the column "Wind" has a line already`,
+		"name,x,y\nelse,1,2\n":         "names none of the table's columns",
+		"name,x,y\nWind,1,\n":          `the place of "Wind" is "1", ""; two numbers are expected`,
+		"name,x,y\nWind,1,NaN\n":       "two numbers are expected",
+		"name,x,y\nWind,1,1e300\n":     "two numbers are expected",
+	} {
+		require.NoError(t, os.WriteFile(f.layoutFile, []byte(text), 0o600))
+		require.ErrorContains(t, f.load(&said, nodes), want)
 	}
 }

@@ -456,6 +456,9 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 }
 
 func noteLeftOut(r *trainers.Result, why []string) {
+	if why == nil {
+		return
+	}
 	r.Warnings = append(slices.Clone(why), r.Warnings...)
 	r.Model.Outcome.LeftOut = why
 }

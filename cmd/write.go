@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -239,16 +238,9 @@ func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out stri
 }
 
 func parseShard(text string) (i, n int, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	first, last, ok := strings.Cut(text, "/")
-	i, errI := strconv.Atoi(first)
-	n, errN := strconv.Atoi(last)
-	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
-	}
-	return i, n, nil
+	_, err = fmt.Sscanf(text, "%d/%d", &i, &n)
+	wrong := err != nil || text != fmt.Sprintf("%d/%d", i, n) || i < 1 || i > n
+	return i, n, obey(rule{text != "" && wrong, fmt.Sprintf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)})
 }
 
 // findShards are the shards in folders, in order; none if there is no such file.
@@ -277,11 +269,11 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 			missing = append(missing, fmt.Sprintf("%d/%d", i, n))
 		}
 	}
-	if missing == nil {
-		return paths, nil
-	}
 	more := ""
-	if left := n - len(of) - len(missing); left > 0 {
+	switch left := n - len(of) - len(missing); {
+	case missing == nil:
+		return paths, nil
+	case left > 0:
 		more = fmt.Sprintf(" and %d more", left)
 	}
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)

@@ -18,6 +18,7 @@ import (
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
@@ -192,4 +193,16 @@ func TestColumnsOfLevels(t *testing.T) {
 		require.Equal(t, name, got[1+j].Name)
 		require.True(t, math.IsNaN(got[1+j].Mean) && math.IsNaN(got[1+j].Deviation))
 	}
+}
+
+func TestWriteDifferences(t *testing.T) {
+	d := &inference.Differences{Of: []int{2, 0, 1}, Value: []float64{0.5, -0.25, 0.125}, Low: []float64{0.25, -0.5, -0.5}, High: []float64{1, 1, -0.125}}
+	names := []string{"a", "b,c", "d"}
+	var text strings.Builder
+	require.NoError(t, writeDifferences(&text, []string{"node"}, func(node int) []string { return names[node : node+1] }, d))
+	require.Equal(t, `node_1,node_2,value_1,value_2,difference,low,high,differs
+d,a,0.5,-0.25,0.75,0.25,1,true
+d,"b,c",0.5,0.125,0.375,-0.5,1,false
+a,"b,c",-0.25,0.125,-0.375,-0.5,-0.125,true
+`, text.String())
 }
