@@ -270,9 +270,6 @@ func (s *Domain) ofObserved(j int) string {
 }
 
 func (b *Domain) checkGaps(names []string) error {
-	if len(b.Lower) != len(names) || len(b.Upper) != len(names) {
-		return fmt.Errorf("%d and %d bounds of missing cells do not fit %d columns", len(b.Lower), len(b.Upper), len(names))
-	}
 	for j, name := range names {
 		if !(b.Lower[j] < b.Upper[j]) {
 			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])
