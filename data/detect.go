@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -350,6 +351,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	var kept []int
 	var wrong error
 	var refused []Column // by ReadOptions.Strict
+	nones := map[string]int{}
 	for j, name := range t.Names {
 		if s.plain > 0 && j >= s.plain {
 			t.Kinds[j], kept = Number, append(kept, j)
@@ -359,27 +361,28 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		if err == nil && found[j] == nil && c.LeftOut == "" {
 			err = w.ambiguous(j, s.file, name, s.options)
 		}
-		if err != nil && s.options.Lenient {
+		switch {
+		case err != nil && s.options.Lenient:
 			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
-		} else if err != nil {
+		case err != nil && c.LeftOut != "" && s.options.Strict:
+			refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
+			fallthrough
+		case err != nil:
 			wrong = cmp.Or(wrong, err)
-			if c.LeftOut != "" && s.options.Strict {
-				refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
-			}
 		}
 		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}
-		if kept = append(kept, j); found[j] != nil && found[j].nones > 0 && c.Kind.hasLevels() {
-			if t.Nones == nil {
-				t.Nones = map[string]int{}
-			}
-			t.Nones[name] = found[j].nones
+		if c.Kind.hasLevels() && found[j] != nil {
+			nones[name] = found[j].nones
 		}
-		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
+		t.Kinds[j], t.Levels[j], kept = c.Kind, c.Levels, append(kept, j)
 	}
-	t.LeftOut = s.leftOut
+	maps.DeleteFunc(nones, func(_ string, n int) bool { return n == 0 })
+	if t.LeftOut = s.leftOut; len(nones) > 0 {
+		t.Nones = nones
+	}
 	switch {
 	case len(refused) > 1:
 		var names []string
@@ -514,6 +517,25 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
+func (s *source) firstRows() (*Table, []*texts, error) {
+	err := s.choose()
+	if err != nil {
+		return nil, nil, err
+	}
+	var first readBlock
+	if first.rows, err = s.nextRows(); err == io.EOF {
+		err = s.noRows()
+	}
+	if err == nil {
+		err = s.parse(&first, true)
+	}
+	found := make([]*texts, len(s.names))
+	if err == nil {
+		err = s.code(found, &Table{}, first)
+	}
+	return first.table, found, err
+}
+
 // fixedKinds returns options that give all blocks of a file the kinds of its first rows. If a file
 // cannot be opened again, kinds are not detected.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
@@ -529,20 +551,7 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 		return o, nil, err
 	}
 	defer s.Close()
-	if err := s.choose(); err != nil {
-		return o, nil, err
-	}
-	var first readBlock
-	if first.rows, err = s.nextRows(); err == io.EOF {
-		err = s.noRows()
-	}
-	if err == nil {
-		err = s.parse(&first, true)
-	}
-	t, texts := first.table, make([]*texts, len(s.names))
-	if err == nil {
-		err = s.code(texts, &Table{}, first)
-	}
+	t, texts, err := s.firstRows()
 	if err != nil {
 		return o, nil, err
 	}
