@@ -517,25 +517,6 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
-func (s *source) firstRows() (*Table, []*texts, error) {
-	err := s.choose()
-	if err != nil {
-		return nil, nil, err
-	}
-	var first readBlock
-	if first.rows, err = s.nextRows(); err == io.EOF {
-		err = s.noRows()
-	}
-	if err == nil {
-		err = s.parse(&first, true)
-	}
-	found := make([]*texts, len(s.names))
-	if err == nil {
-		err = s.code(found, &Table{}, first)
-	}
-	return first.table, found, err
-}
-
 // fixedKinds returns options that give all blocks of a file the kinds of its first rows. If a file
 // cannot be opened again, kinds are not detected.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
@@ -546,15 +527,19 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 		o.Coded = false
 		return o, nil, nil
 	}
-	s, err := openSource(path, o, false)
+	s, err := openColumns(path, o)
 	if err != nil {
 		return o, nil, err
 	}
 	defer s.Close()
-	t, texts, err := s.firstRows()
+	first, texts, err := s.block(math.MaxInt, true)
+	if err == io.EOF {
+		err = s.noRows()
+	}
 	if err != nil {
 		return o, nil, err
 	}
+	t := first.table
 	_, after := s.next(s.chosen, false)
 	coded := slices.Clone(texts)
 	s.datesAsNumbers(t, texts)
