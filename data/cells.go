@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,13 +46,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 		return nil, err
 	}
 	r.chosen, r.names = columns, slices.Clone(o.Columns)
-	var all readBlock
-	if all.rows, err = r.nextRows(); err == nil {
-		err = r.parse(&all, false)
-	}
-	if err == nil {
-		err = r.code(make([]*texts, len(columns)), &Table{}, all)
-	}
+	all, _, err := r.block(math.MaxInt, false)
 	if err == nil {
 		err = all.written.ask(s.file, r.names, o)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -350,6 +351,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	var kept []int
 	var wrong error
 	var refused []Column // by ReadOptions.Strict
+	nones := map[string]int{}
 	for j, name := range t.Names {
 		if s.plain > 0 && j >= s.plain {
 			t.Kinds[j], kept = Number, append(kept, j)
@@ -359,27 +361,28 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		if err == nil && found[j] == nil && c.LeftOut == "" {
 			err = w.ambiguous(j, s.file, name, s.options)
 		}
-		if err != nil && s.options.Lenient {
+		switch {
+		case err != nil && s.options.Lenient:
 			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
-		} else if err != nil {
+		case err != nil && c.LeftOut != "" && s.options.Strict:
+			refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
+			fallthrough
+		case err != nil:
 			wrong = cmp.Or(wrong, err)
-			if c.LeftOut != "" && s.options.Strict {
-				refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
-			}
 		}
 		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}
-		if kept = append(kept, j); found[j] != nil && found[j].nones > 0 && c.Kind.hasLevels() {
-			if t.Nones == nil {
-				t.Nones = map[string]int{}
-			}
-			t.Nones[name] = found[j].nones
+		if c.Kind.hasLevels() && found[j] != nil {
+			nones[name] = found[j].nones
 		}
-		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
+		t.Kinds[j], t.Levels[j], kept = c.Kind, c.Levels, append(kept, j)
 	}
-	t.LeftOut = s.leftOut
+	maps.DeleteFunc(nones, func(_ string, n int) bool { return n == 0 })
+	if t.LeftOut = s.leftOut; len(nones) > 0 {
+		t.Nones = nones
+	}
 	switch {
 	case len(refused) > 1:
 		var names []string
@@ -524,28 +527,19 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 		o.Coded = false
 		return o, nil, nil
 	}
-	s, err := openSource(path, o, false)
+	s, err := openColumns(path, o)
 	if err != nil {
 		return o, nil, err
 	}
 	defer s.Close()
-	if err := s.choose(); err != nil {
-		return o, nil, err
-	}
-	var first readBlock
-	if first.rows, err = s.nextRows(); err == io.EOF {
+	first, texts, err := s.block(math.MaxInt, true)
+	if err == io.EOF {
 		err = s.noRows()
-	}
-	if err == nil {
-		err = s.parse(&first, true)
-	}
-	t, texts := first.table, make([]*texts, len(s.names))
-	if err == nil {
-		err = s.code(texts, &Table{}, first)
 	}
 	if err != nil {
 		return o, nil, err
 	}
+	t := first.table
 	_, after := s.next(s.chosen, false)
 	coded := slices.Clone(texts)
 	s.datesAsNumbers(t, texts)

@@ -65,12 +65,12 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 		return groups, 0, err
 	}
 	if o.Coded {
-		if err := t.varying(of, names, by, s.file, o); err != nil {
+		if err := varying(t, of, names, by, s.file, o); err != nil {
 			return groups, 0, err
 		}
 	}
 	for i, name := range names {
-		part := only(t, t.rowsOf(of, name))
+		part := only(t, rowsOf(t, of, name))
 		part.Dropped = counts[name] - part.N
 		if err := acceptable(part, s.file); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
@@ -97,7 +97,7 @@ func (s *sheet) labels(at int, o ReadOptions) (labels []string, counts map[strin
 	return labels, counts
 }
 
-func (t *Table) rowsOf(of map[int]string, name string) (rows []int) {
+func rowsOf(t *Table, of map[int]string, name string) (rows []int) {
 	for i, line := range t.Lines {
 		if of[line] == name {
 			rows = append(rows, i)
@@ -107,9 +107,9 @@ func (t *Table) rowsOf(of map[int]string, name string) (rows []int) {
 }
 
 // varying leaves out the columns that have no value or one value in a group.
-func (t *Table) varying(of map[int]string, names []string, by, file string, o ReadOptions) error {
+func varying(t *Table, of map[int]string, names []string, by, file string, o ReadOptions) error {
 	var kept []int
-	parts := [2][]ColumnSums{columnRanges(only(t, t.rowsOf(of, names[0]))), columnRanges(only(t, t.rowsOf(of, names[1])))}
+	parts := [2][]ColumnSums{columnRanges(only(t, rowsOf(t, of, names[0]))), columnRanges(only(t, rowsOf(t, of, names[1])))}
 	for j, name := range t.Names {
 		var c Column
 		for g := range parts {

@@ -111,13 +111,10 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 		o, leftOut, err := fixedKinds(path, o)
 		var s *source
 		if err == nil {
-			s, err = openSource(path, o, false)
+			s, err = openColumns(path, o)
 		}
 		if err == nil {
 			defer s.Close()
-			err = s.choose()
-		}
-		if err == nil {
 			_, err = s.tables(func(b readBlock, _ int64) error {
 				if err := s.code(make([]*texts, b.table.D), &Table{}, b); err != nil {
 					return err
@@ -160,6 +157,19 @@ func openSource(path string, o ReadOptions, again bool) (*source, error) {
 	s, err := in.source(o)
 	if err != nil {
 		in.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openColumns opens a file that is read once, and chooses its columns.
+func openColumns(path string, o ReadOptions) (*source, error) {
+	s, err := openSource(path, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return s, nil
@@ -435,6 +445,19 @@ func (s *source) parse(r *readBlock, drop bool) (err error) {
 		r.table.Dropped = t.N - len(kept)
 	}
 	return nil
+}
+
+// block reads the next rows, at most most, as a table of their own.
+func (s *source) block(most int, drop bool) (b readBlock, found []*texts, err error) {
+	if b.rows, err = s.nextRows(); err != nil {
+		return b, nil, err
+	}
+	b.rows.Cut(most)
+	if err = s.parse(&b, drop); err != nil {
+		return b, nil, err
+	}
+	found = make([]*texts, len(s.names))
+	return b, found, s.code(found, &Table{}, b)
 }
 
 // column reads column k of a block: as numbers, else as texts if the options allow texts.

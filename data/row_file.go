@@ -116,12 +116,12 @@ func (r *RowFile) take() (*source, error) {
 		r.free = r.free[:n-1]
 		return s, nil
 	}
-	s, err := openSource(r.Path, r.options, false)
+	s, err := openColumns(r.Path, r.options)
 	if err != nil {
 		return nil, err
 	}
 	r.all = append(r.all, s)
-	return s, s.choose()
+	return s, nil
 }
 
 // Blocks is the number of blocks.
@@ -152,21 +152,14 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	}
 	all := &Table{Names: r.Names, D: len(r.Names)}
 	for at := first; at < last; {
-		var read readBlock
-		if read.rows, err = s.nextRows(); err == io.EOF {
+		read, _, err := s.block(last-at, true)
+		if err == io.EOF {
 			return nil, &format.Error{Text: fmt.Sprintf("%s: it ends before its row %d", r.Path, at+1), Cause: io.ErrUnexpectedEOF}
 		}
 		if err != nil {
 			return nil, err
 		}
-		read.rows.Cut(last - at)
 		at += len(read.rows.Rows)
-		if err := s.parse(&read, true); err != nil {
-			return nil, err
-		}
-		if err := s.code(make([]*texts, len(r.Names)), &Table{}, read); err != nil {
-			return nil, err
-		}
 		t := read.table
 		r.mu.Lock()
 		if r.written == nil {

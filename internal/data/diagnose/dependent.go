@@ -88,24 +88,27 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	return findings, left
 }
 
-func (e *examined) together(columns []int) (first []float64, others [][]float64) {
-	others = make([][]float64, len(columns)-1)
-	t := e.after
-	for i := 0; i < len(t.Values); i += t.D {
-		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
+// together returns the values of columns in the rows that have all of them, and the number of these
+// rows, as often as they count.
+func together(t *data.Table, columns []int) (x [][]float64, rows int) {
+	x = make([][]float64, len(columns))
+	for i := range t.N {
+		at := i * t.D
+		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[at+j] }) {
 			continue
 		}
-		first = append(first, t.Values[i+columns[0]])
-		for k, j := range columns[1:] {
-			others[k] = append(others[k], t.Values[i+j])
+		rows += int(t.Count(i) + 0.5)
+		for k, j := range columns {
+			x[k] = append(x[k], t.Values[at+j])
 		}
 	}
-	return first, others
+	return x, rows
 }
 
 // parts are the columns with nonzero slopes in the first column's relation.
 func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) {
-	y, x := e.together(columns)
+	all, _ := together(e.after, columns)
+	y, x := all[0], all[1:]
 	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
 		return f, nil, false
 	}
@@ -287,16 +290,11 @@ func Copies(t *data.Table) (findings []Finding) {
 	}
 	for k := 1; k < t.D; k++ {
 		for j := range k {
-			var y, x []float64
-			for i := 0; i < len(t.Values); i += t.D {
-				if t.Observed[i+k] && t.Observed[i+j] {
-					y, x = append(y, t.Values[i+k]), append(x, t.Values[i+j])
-				}
-			}
-			if len(y) < 3 {
+			x, _ := together(t, []int{k, j})
+			if len(x[0]) < 3 {
 				continue
 			}
-			if _, _, unexplained := regress(y, [][]float64{x}); unexplained < exactBut {
+			if _, _, unexplained := regress(x[0], x[1:]); unexplained < exactBut {
 				names := []string{t.Names[k], t.Names[j]}
 				of := fmt.Sprintf("%s is a linear function of %s", t.Names[k], t.Names[j])
 				findings = append(findings, Finding{Kind: "dependent", Severity: Warning, Columns: names, LeaveOut: names[:1], Exact: of,
@@ -326,17 +324,7 @@ const exactShare = 1e-20
 // Exact counts the rows that have all the columns and reports whether the first column is a linear
 // combination of the others up to rounding, or rows are no more than columns.
 func Exact(t *data.Table, columns []int) (rows int, exact bool) {
-	x := make([][]float64, len(columns))
-	for i := range t.N {
-		cells := t.Observed[i*t.D : (i+1)*t.D]
-		if slices.ContainsFunc(columns, func(j int) bool { return !cells[j] }) {
-			continue
-		}
-		rows += int(t.Count(i) + 0.5)
-		for k, j := range columns {
-			x[k] = append(x[k], t.Values[i*t.D+j])
-		}
-	}
+	x, rows := together(t, columns)
 	if rows <= len(columns) {
 		return rows, true
 	}

@@ -5,6 +5,7 @@ package mcar
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -221,15 +222,11 @@ func (w *work) tests(workers int, columns []int) []Column {
 }
 
 func together(workers int, list []int, do func(place, of int)) {
-	pool := panics.NewGroup()
-	pool.SetLimit(max(1, workers))
-	for place, of := range list {
-		pool.Go(func() error {
-			do(place, of)
-			return nil
-		})
+	each := func(_ context.Context, place int) error {
+		do(place, list[place])
+		return nil
 	}
-	if err := pool.Wait(); err != nil {
+	if err := panics.Each(context.Background(), workers, len(list), func() (func(context.Context, int) error, error) { return each, nil }, nil); err != nil {
 		panic(err)
 	}
 }
