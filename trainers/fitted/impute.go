@@ -51,21 +51,6 @@ type Imputed struct {
 	Mixing  *Mixing   // of chains, else nil
 }
 
-// Gaps returns the draws of each missing cell, row by row.
-func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
-	for at, seen := range t.Observed {
-		if seen {
-			continue
-		}
-		draws := make([]float64, r.Draws)
-		for k := range draws {
-			draws[k] = r.row(at/t.D, k, t.D)[at%t.D]
-		}
-		gaps = append(gaps, draws)
-	}
-	return gaps
-}
-
 // Mixing of four chains per row with missing cells.
 type Mixing struct {
 	mcmc.Mixing
