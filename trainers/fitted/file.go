@@ -2,7 +2,6 @@ package fitted
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -320,7 +319,7 @@ func decodeModel(text []byte) (*Saved, error) {
 			return nil, err
 		}
 	}
-	return s, cmp.Or(s.Check.check(s.Names), s.Uncertainty.check())
+	return s, s.Check.check(s.Names)
 }
 
 func (f *file) columns(s *Saved) error {
