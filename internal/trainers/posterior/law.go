@@ -55,7 +55,7 @@ func (s *chain) law() (ok bool) {
 			return false
 		}
 	}
-	drawWeights(s.rng.Rand, s.components, all)
+	drawWeights(s.rng.Rand, s.mixture.LogWeights, all)
 	return true
 }
 
@@ -223,17 +223,14 @@ func mirror(a []float64, d int) {
 	}
 }
 
-func drawWeights(rng *rand.Rand, components []component, all []moments) {
-	each := concentration / float64(len(all))
+func drawWeights(rng *rand.Rand, log []float64, all []moments) {
 	sum := 0.0
-	for k := range all {
-		w := gamma(rng, each+all[k].rows, 1) + math.SmallestNonzeroFloat64
-		components[k].log = math.Log(w)
+	for k, m := range all {
+		w := gamma(rng, concentration/float64(len(all))+m.rows, 1) + math.SmallestNonzeroFloat64
+		log[k] = math.Log(w)
 		sum += w
 	}
-	for k := range components {
-		components[k].log -= math.Log(sum)
-	}
+	floats.AddConst(-math.Log(sum), log)
 }
 
 func gamma(rng *rand.Rand, shape, rate float64) float64 {
