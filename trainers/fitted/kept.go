@@ -111,7 +111,7 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	if err != nil {
 		return nil, err
 	}
-	z, log := f.standardised(x), make([]float64, t.N)
+	z, log := f.Scale.Standardised(x), make([]float64, t.N)
 	density, err := f.Posterior.LogDensity()
 	if err != nil {
 		return nil, err
