@@ -65,7 +65,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 			r, err = &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
 		}
 	}()
-	q := &quantities{m, p.Scale, p.Scaled}
+	q := &quantities{m, p.Scale}
 	was, err := q.at(nil)
 	if err != nil {
 		return nil, err
