@@ -10,6 +10,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
@@ -128,9 +130,7 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float6
 	for k := steps - 1; k >= 0; k-- {
 		a, sigma := ladder.At(ladder.Time(k))
 		if before > 0 {
-			for i := range x {
-				x[i] *= a / before
-			}
+			floats.Scale(a/before, x)
 		}
 		before = a
 		for range (total + steps - 1) / steps {
