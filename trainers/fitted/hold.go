@@ -225,11 +225,11 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 }
 
 func levelShares(names []string, observed, imputed []float64) (shares []LevelShare) {
-	for _, name := range names {
-		shares = append(shares, LevelShare{Name: name})
-	}
 	if names == nil {
 		return nil
+	}
+	for _, name := range names {
+		shares = append(shares, LevelShare{Name: name})
 	}
 	for _, v := range observed {
 		shares[int(v)].Observed += 1 / float64(len(observed))
