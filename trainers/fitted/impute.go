@@ -197,7 +197,9 @@ func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, 
 	}
 	b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
 	if err == nil && c.Partial != nil {
-		c.Partial.Put(k, savedBlock(b, z.D))
+		s := SavedBlock{RHat: b.rhat, Size: b.size}
+		eachGap(b.mask, z.D, c.Draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
+		c.Partial.Put(k, s)
 	}
 	return b, err
 }

@@ -41,7 +41,8 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	if err != nil {
 		return nil, err
 	}
-	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
+	normal, closed := model.AsNormal(f.Model)
+	if closed && c.Sampler == "exact" && !f.Domain.Bounded() && f.Missingness == nil && f.Transform == nil {
 		return expectations(f, t, normal)
 	}
 	if f.mixed() != nil && f.Transform == nil {
@@ -79,14 +80,6 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		return nil
 	})
 	return r, err
-}
-
-// normalMeans returns ok only if conditional means have a closed form.
-func (f *Model) normalMeans() (model.Normal, bool) {
-	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
-		return nil, false
-	}
-	return model.AsNormal(f.Model)
 }
 
 func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {

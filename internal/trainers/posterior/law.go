@@ -55,7 +55,13 @@ func (s *chain) law() (ok bool) {
 			return false
 		}
 	}
-	drawWeights(s.rng.Rand, s.mixture.LogWeights, all)
+	log, sum := s.mixture.LogWeights, 0.0
+	for k, m := range all {
+		w := gamma(s.rng.Rand, concentration/float64(len(all))+m.rows, 1) + math.SmallestNonzeroFloat64
+		log[k] = math.Log(w)
+		sum += w
+	}
+	floats.AddConst(-math.Log(sum), log)
 	return true
 }
 
@@ -221,16 +227,6 @@ func mirror(a []float64, d int) {
 			a[j*d+k] = a[k*d+j]
 		}
 	}
-}
-
-func drawWeights(rng *rand.Rand, log []float64, all []moments) {
-	sum := 0.0
-	for k, m := range all {
-		w := gamma(rng, concentration/float64(len(all))+m.rows, 1) + math.SmallestNonzeroFloat64
-		log[k] = math.Log(w)
-		sum += w
-	}
-	floats.AddConst(-math.Log(sum), log)
 }
 
 func gamma(rng *rand.Rand, shape, rate float64) float64 {
