@@ -2,7 +2,6 @@ package fitted
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -252,8 +251,13 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	f.Domain, f.Missingness = support.Bytes(), law.Bytes()
+	return encode(f, extra, numbers)
+}
+
+// encode writes the fields of all parts as one object.
+func encode(parts ...any) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
-	for _, part := range []any{f, extra, numbers} {
+	for _, part := range parts {
 		text, err := json.Marshal(part)
 		if err == nil && string(text) != "null" {
 			err = json.Unmarshal(text, &fields) // adds to the fields
@@ -320,7 +324,7 @@ func decodeModel(text []byte) (*Saved, error) {
 			return nil, err
 		}
 	}
-	return s, cmp.Or(s.Check.check(s.Names), s.Uncertainty.check())
+	return s, s.Check.check(s.Names)
 }
 
 func (f *file) columns(s *Saved) error {

@@ -51,9 +51,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	}
 	f := &Model{Posterior: s.Posterior, Names: s.Names, Levels: s.Levels, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
-		for range s.Names {
-			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
-		}
+		f.Scale = data.UnitScale(len(s.Names))
 	}
 	return f, nil
 }
@@ -119,17 +117,6 @@ func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	inside := *x
 	inside.Names = f.Transform.Labels(t.Names) // the units of the message
 	return x, inside.Inside(f.patterned())
-}
-
-func (f *Model) standardised(t *data.Table) *data.Table {
-	z := *t
-	z.Values = make([]float64, len(t.Values))
-	for i, seen := range t.Observed {
-		if j := i % t.D; seen {
-			z.Values[i] = (t.Values[i] - f.Scale.Mean[j]) / f.Scale.Deviation[j]
-		}
-	}
-	return &z
 }
 
 // restore converts rows z to the units of the table, in place.

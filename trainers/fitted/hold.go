@@ -218,21 +218,27 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 		}
 		c.Outside /= float64(len(imputed))
 		c.Imputed = momentsOf(imputed)
-		if names != nil {
-			for _, name := range names {
-				c.Levels = append(c.Levels, LevelShare{Name: name})
-			}
-			for _, v := range observed {
-				c.Levels[int(v)].Observed += 1 / float64(len(observed))
-			}
-			for _, v := range imputed {
-				c.Levels[int(v)].Imputed += 1 / float64(len(imputed))
-			}
-			slices.SortStableFunc(c.Levels, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
-		}
+		c.Levels = levelShares(names, observed, imputed)
 		columns = append(columns, c)
 	}
 	return columns
+}
+
+func levelShares(names []string, observed, imputed []float64) (shares []LevelShare) {
+	if names == nil {
+		return nil
+	}
+	for _, name := range names {
+		shares = append(shares, LevelShare{Name: name})
+	}
+	for _, v := range observed {
+		shares[int(v)].Observed += 1 / float64(len(observed))
+	}
+	for _, v := range imputed {
+		shares[int(v)].Imputed += 1 / float64(len(imputed))
+	}
+	slices.SortStableFunc(shares, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
+	return shares
 }
 
 func momentsOf(x []float64) Moments {

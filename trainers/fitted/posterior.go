@@ -124,26 +124,22 @@ func snap(t *data.Table, values []float64) {
 
 // fill returns the table's rows, each with every draw of its missing cells; gaps has, per draw, the
 // transformed missing cells by row.
-func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
-	z, next := make([]float64, t.D), 0
-	for i := range t.N {
-		observed, from := t.Observed[i*t.D:(i+1)*t.D], next
-		for _, drawn := range gaps {
-			clear(z)
-			next = from
-			for j, seen := range observed {
-				if !seen {
-					z[j] = drawn[next]
-					next++
-				}
+func fill(f *Model, t *data.Table, gaps [][]float64) []float64 {
+	values := make([]float64, len(t.Values)*len(gaps))
+	for k, drawn := range gaps {
+		z, next := make([]float64, len(t.Values)), 0
+		for at, seen := range t.Observed {
+			if !seen {
+				z[at] = drawn[next]
+				next++
 			}
-			f.restore(z)
-			for j, seen := range observed {
-				if seen {
-					z[j] = t.Values[i*t.D+j]
-				}
+		}
+		f.restore(z)
+		for at, seen := range t.Observed {
+			if seen {
+				z[at] = t.Values[at]
 			}
-			values = append(values, z...)
+			values[(at/t.D*len(gaps)+k)*t.D+at%t.D] = z[at]
 		}
 	}
 	return values

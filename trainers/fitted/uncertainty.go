@@ -2,8 +2,6 @@ package fitted
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 
 	"missingscore/internal/trainers/engine"
@@ -53,33 +51,4 @@ func (p *Parameter) UnmarshalJSON(text []byte) error {
 	err := json.Unmarshal(text, &f)
 	*p = Parameter{f.Name, f.Estimate, float64(f.SE), float64(f.Low), float64(f.High)}
 	return err
-}
-
-func (u *Uncertainty) check() error {
-	if u == nil {
-		return nil
-	}
-	if !(u.Level > 0 && u.Level < 1) {
-		return fmt.Errorf("inference: the level is %v, and must be between 0 and 1", u.Level)
-	}
-	for _, p := range u.Parameters {
-		if p.Name == "" || p.SE < 0 {
-			return errors.New("inference: a parameter has no name, or a negative standard error")
-		}
-	}
-	n := len(u.Parameters)
-	if u.Covariance != nil && (len(u.Covariance) != n || n == 0) {
-		return fmt.Errorf("inference: the covariance has %d rows for %d parameters", len(u.Covariance), n)
-	}
-	for j, row := range u.Covariance {
-		if len(row) != n {
-			return fmt.Errorf("inference: row %d of the covariance has %d numbers, %d are needed", j+1, len(row), n)
-		}
-		for k := range j {
-			if row[k] != u.Covariance[k][j] {
-				return fmt.Errorf("inference: the covariance is not symmetric at (%d, %d)", j+1, k+1)
-			}
-		}
-	}
-	return nil
 }

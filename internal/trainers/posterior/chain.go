@@ -45,7 +45,8 @@ type chain struct {
 	nu         float64
 	psi        []float64 // (d, d)
 	delta, tau float64   // with an anchor
-	components []component
+	mixture    Mixture
+	components []component // of mixture
 
 	weighted   []float64 // scratch, by component
 	deviations []float64 // scratch, of a row's numbers
@@ -89,9 +90,7 @@ func (c *column) utilities(to, z []float64) []float64 {
 }
 
 type component struct {
-	log       float64 // log w_k
-	mean      []float64
-	precision []float64 // (d, d)
+	mean, precision []float64 // of Mixture
 
 	root float64 // ½ log det P
 	gaps factor  // factor of the precision of a pattern's missing numbers
@@ -131,10 +130,8 @@ func newChain(t *data.Table, c Config, a *anchor, rng *stream.Stream) *chain {
 		}
 		s.patterns = append(s.patterns, p)
 	}
-	for k := range s.components {
-		c := &s.components[k]
-		c.mean, c.precision = make([]float64, d), make([]float64, d*d)
-	}
+	k := c.Components
+	s.take(Mixture{make([]float64, k), make([]float64, k*d), make([]float64, k*d*d)})
 	s.scatter()
 	if a != nil {
 		copy(s.psi, a.covariance)
@@ -144,6 +141,14 @@ func newChain(t *data.Table, c Config, a *anchor, rng *stream.Stream) *chain {
 		}
 	}
 	return s
+}
+
+func (s *chain) take(m Mixture) {
+	s.mixture = m
+	for k := range s.components {
+		c, d := &s.components[k], s.d
+		c.mean, c.precision = m.Means[k*d:k*d+d], m.Precisions[k*d*d:(k+1)*d*d]
+	}
 }
 
 func (s *chain) start(t *data.Table, c Config, j int) column {
@@ -431,7 +436,7 @@ func (s *chain) component(p pattern, i int) int {
 			of[a] = s.products[j]
 		}
 		c.gaps.forward(of)
-		s.weighted[k] = c.log + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
+		s.weighted[k] = s.mixture.LogWeights[k] + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
 	}
 	return pick(s.rng.Rand, s.weighted)
 }

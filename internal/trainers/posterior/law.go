@@ -55,7 +55,13 @@ func (s *chain) law() (ok bool) {
 			return false
 		}
 	}
-	drawWeights(s.rng.Rand, s.components, all)
+	log, sum := s.mixture.LogWeights, 0.0
+	for k, m := range all {
+		w := gamma(s.rng.Rand, concentration/float64(len(all))+m.rows, 1) + math.SmallestNonzeroFloat64
+		log[k] = math.Log(w)
+		sum += w
+	}
+	floats.AddConst(-math.Log(sum), log)
 	return true
 }
 
@@ -220,19 +226,6 @@ func mirror(a []float64, d int) {
 		for k := range j {
 			a[j*d+k] = a[k*d+j]
 		}
-	}
-}
-
-func drawWeights(rng *rand.Rand, components []component, all []moments) {
-	each := concentration / float64(len(all))
-	sum := 0.0
-	for k := range all {
-		w := gamma(rng, each+all[k].rows, 1) + math.SmallestNonzeroFloat64
-		components[k].log = math.Log(w)
-		sum += w
-	}
-	for k := range components {
-		components[k].log -= math.Log(sum)
 	}
 }
 

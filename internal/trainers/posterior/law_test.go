@@ -129,7 +129,7 @@ func (p *priorOf) state(s *chain) {
 	}
 	for k := range s.components {
 		c := &s.components[k]
-		c.log = math.Log(math.Abs(float64(k) - p.weight))
+		s.mixture.LogWeights[k] = math.Log(math.Abs(float64(k) - p.weight))
 		copy(c.mean, p.means[k][:])
 		copy(c.precision, p.p[k].slice())
 	}
@@ -186,7 +186,7 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	add("log |P| of the other", math.Log(of(other.precision).det()))
 	add("μ, first", math.Atan(c.mean[0]))
 	add("μ, second", math.Atan(c.mean[1]))
-	add("w", math.Exp(c.log))
+	add("w", math.Exp(s.mixture.LogWeights[s.of[0]]))
 	add("rows", n)
 	return names, values
 }

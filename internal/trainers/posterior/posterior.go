@@ -383,7 +383,7 @@ func (r *run) advance(ctx context.Context, stage, iterations int) error {
 			r.Gaps = append(r.Gaps, r.chain.gaps())
 		}
 		for (i+1)*r.keep >= (len(r.Kept)+1)*iterations && len(r.Kept) < r.keep {
-			r.Kept = append(r.Kept, mixtureOf(r.chain.components))
+			r.Kept = append(r.Kept, r.chain.mixture.clone())
 		}
 	})
 }

@@ -35,8 +35,9 @@ type equation struct {
 
 func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *held, free []int) *equation {
 	q := &equation{ctx: ctx, engine: e, of: of, held: h, free: free, n: of.Table.N, programs: map[[3]int]*graph.Program{}}
+	all := parameters(of.Model)
 	for _, place := range free {
-		q.at = append(q.at, parameter(of.Model, place))
+		q.at = append(q.at, all[place])
 	}
 	for i := range q.n {
 		k := q.kind(i)
@@ -91,13 +92,12 @@ func (q *equation) add(u []float64, kind int, members []int, size, parts int, we
 	if err := panics.Caught(program.Run); err != nil {
 		return err
 	}
-	i, first := 0, 0
+	var g []float64
 	for _, p := range q.of.Model.Params() {
-		g := program.Grad(p)
-		for ; i < len(q.free) && q.free[i] < first+len(g); i++ {
-			u[i] += g[q.free[i]-first]
-		}
-		first += len(g)
+		g = append(g, program.Grad(p)...)
+	}
+	for i, place := range q.free {
+		u[i] += g[place]
 	}
 	return nil
 }
@@ -157,14 +157,13 @@ func (q *equation) jacobian() (*mat.Dense, error) {
 	})
 }
 
-func parameter(m model.Model, place int) *float64 {
+func parameters(m model.Model) (all []*float64) {
 	for _, p := range m.Params() {
-		if place < len(p.Value) {
-			return &p.Value[place]
+		for i := range p.Value {
+			all = append(all, &p.Value[i])
 		}
-		place -= len(p.Value)
 	}
-	return nil
+	return all
 }
 
 // units returns d scale factors of 1, and their places.

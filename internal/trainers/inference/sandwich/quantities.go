@@ -14,9 +14,8 @@ import (
 )
 
 type quantities struct {
-	model  model.Parametric
-	scale  data.Scale
-	scaled bool // the scale was estimated
+	model model.Parametric
+	scale data.Scale
 }
 
 // at uses the fit's scales if unit is nil.
@@ -42,10 +41,7 @@ const redundant = 1e-6
 
 // free drops redundant parameters, such as the last log weight of a mixture.
 func (s *quantities) free() (places []int, err error) {
-	var at []*float64
-	for place := range values(s.model) {
-		at = append(at, parameter(s.model, place))
-	}
+	at := parameters(s.model)
 	j, err := jacobian(at, func() ([]float64, error) { return s.at(nil) })
 	if err != nil {
 		return nil, err
