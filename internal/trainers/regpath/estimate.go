@@ -94,7 +94,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
-	if f.Done && (inOneGo || f.Likeliest) {
+	if f.Done {
 		return nil
 	}
 	started := f.Started

@@ -40,25 +40,28 @@ type refitter struct {
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
-func newRefitter(p *problem) (*refitter, error) {
-	f := &refitter{engine: p.Engine, rows: p.rows, cov: make([]float64, p.Table.D*p.Table.D)}
-	f.posdef.Floor = p.Config.Floor
-	if p.Engine.Estimator.Loss == losses.GaussianComplete {
-		return f, nil
+func (w *walk) oneRefitter() (*refitter, error) {
+	if w.refitter != nil {
+		return w.refitter, nil
 	}
-	q, c := p.Problem, p.Engine.Config
-	q.Model, q.Objective = model.NewGaussian(p.Table.D, model.Natural), losses.Classical
-	batch := 250
-	if p.again {
-		batch = AgainBatch
+	q, c := w.Problem, w.Engine.Config
+	f := &refitter{engine: w.Engine, rows: w.rows, cov: make([]float64, q.Table.D*q.Table.D)}
+	f.posdef.Floor = w.Config.Floor
+	if w.Estimator.Loss != losses.GaussianComplete {
+		q.Model, q.Objective = model.NewGaussian(q.Table.D, model.Natural), losses.Classical
+		batch := 250
+		if w.again {
+			batch = AgainBatch
+		}
+		e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: c.Workers})
+		if err != nil {
+			return nil, err
+		}
+		e.Counts = w.Counts
+		e.Condense(w.rows)
+		f.engine = e
 	}
-	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: c.Workers})
-	if err != nil {
-		return nil, err
-	}
-	e.Counts = p.Counts
-	e.Condense(p.rows)
-	f.engine = e
+	w.refitter = f
 	return f, nil
 }
 
@@ -169,13 +172,6 @@ func gainless(s *refitOf) bool {
 	g := s.Gain
 	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
 		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
-}
-
-func (w *walk) oneRefitter() (f *refitter, err error) {
-	if w.refitter == nil {
-		w.refitter, err = newRefitter(w.problem)
-	}
-	return w.refitter, err
 }
 
 func (p *problem) settled(s *refitOf) bool {

@@ -12,10 +12,9 @@ import (
 
 type turns struct {
 	*problem
-	em     em.Turns
-	lasso  sparse.Lasso
-	many   int  // manyColumns
-	looked bool // whether complete rows were looked for (em.Known)
+	em    em.Turns
+	lasso sparse.Lasso
+	many  int // manyColumns
 }
 
 const (
@@ -84,7 +83,6 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
 	if t.em.MostGain != 0 && k > 0 {
-		t.look()
 		t.lasso.Tolerance = aheadTolerance
 		by := 0.0
 		if k > 1 {
@@ -121,7 +119,6 @@ func (t *turns) runaway(k int) {
 
 // tolerance is the final tolerance of P.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
-	t.look()
 	t.lasso.Tolerance = t.within(tolerance)
 	screen := lambda
 	if previous < math.Inf(1) {
@@ -130,17 +127,6 @@ func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) e
 	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
 		return t.minimise(ctx, packed, s, lambda*t.scale(), screen*t.scale())
 	})
-}
-
-// Complete rows make expectation steps unnecessary.
-func (t *turns) look() {
-	if t.looked || t.Table.D < t.many {
-		return
-	}
-	t.looked = true
-	if mean, cov, ok := engine.CompleteMoments(t.Table, t.rows, t.Counts); ok {
-		t.em.Known = &em.Known{Mean: mean, Covariances: cov}
-	}
 }
 
 // within returns the tolerance of a minimisation for a movement of P below tolerance in 50

@@ -117,14 +117,6 @@ func (s *State) Next() State {
 	return next
 }
 
-func packed(full []float64, d int) (out []float64) {
-	out = make([]float64, 0, d*(d+1)/2)
-	for j := range d {
-		out = append(out, full[j*d+j:j*d+d]...)
-	}
-	return out
-}
-
 // Unpacked returns the symmetric matrix (d, d) of a packed upper triangle, in out if it is not nil.
 func Unpacked(upper []float64, d int, out []float64) []float64 {
 	if out == nil {

@@ -143,32 +143,6 @@ func TestBegin(t *testing.T) {
 	require.Nil(t, next.Lead.Moments)
 }
 
-func TestKnownMoments(t *testing.T) {
-	const d = 4
-	_, table := testtables.Star(t, d, 80, 0)
-	var solved [2][]float64
-	var loss [2]float64
-	for i := range solved {
-		m := model.NewGaussian(d, model.Natural)
-		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
-		require.NoError(t, err)
-		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
-		if i == 1 {
-			mean, cov, ok := engine.CompleteMoments(table, table.AllRows(), nil)
-			require.True(t, ok)
-			turns.Known = &em.Known{Mean: mean, Covariances: cov}
-		}
-		var s em.State
-		require.NoError(t, turns.Turn(t.Context(), &s, em.Ridge{Alpha: 0.3}.Minimise))
-		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P from the ridge, another μ than the rows'
-		require.NoError(t, turns.Turn(t.Context(), &s, em.Unpenalised))
-		solved[i], loss[i] = s.Solved, s.Loss
-	}
-	require.InDeltaSlice(t, solved[0], solved[1], 1e-10)
-	require.InDelta(t, loss[0], loss[1], 1e-10)
-}
-
 func few(t *testing.T, seed uint64) em.Turns {
 	t.Helper()
 	_, table := testtables.Normal(t, 30, seed)

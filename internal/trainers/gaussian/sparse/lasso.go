@@ -55,7 +55,7 @@ type Lasso struct {
 type neighbours struct {
 	at    []int32
 	value []float64
-	row   []float64 // whole row of P if there are many neighbours; else nil
+	row   []float64 // whole row of P if there are many neighbours; else empty
 }
 
 const (
@@ -214,7 +214,7 @@ func (l *Lasso) weight(j, k int) float64 {
 
 func (l *Lasso) product(j, k int) (sum float64) {
 	n, s := &l.rows[j], l.S[k*l.D:(k+1)*l.D]
-	if n.row != nil {
+	if len(n.row) > 0 {
 		return simd.Dot(n.row, s)
 	}
 	sum = l.diagonal[j] * s[j]
@@ -229,7 +229,12 @@ func (l *Lasso) start(p *Matrix) {
 	for j := range l.D {
 		l.own = append(l.own, l.S[j*l.D+j])
 	}
-	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
+	if l.active = l.active[:0]; len(l.rows) != l.D {
+		l.rows = make([]neighbours, l.D)
+	}
+	for j, n := range l.rows {
+		l.rows[j] = neighbours{n.at[:0], n.value[:0], n.row[:0]}
+	}
 	if l.Blocks != nil {
 		l.startGroups(p)
 	}
@@ -245,10 +250,11 @@ func (l *Lasso) start(p *Matrix) {
 func (l *Lasso) widen() {
 	for j := range l.rows {
 		n := &l.rows[j]
-		if l.D < crowding || crowded*len(n.at) <= l.D || n.row != nil {
+		if l.D < crowding || crowded*len(n.at) <= l.D || len(n.row) > 0 {
 			continue
 		}
-		n.row = make([]float64, l.D)
+		n.row = slices.Grow(n.row, l.D)[:l.D]
+		clear(n.row)
 		n.row[j] = l.diagonal[j]
 		for i, k := range n.at {
 			n.row[k] = n.value[i]
@@ -257,7 +263,7 @@ func (l *Lasso) widen() {
 }
 
 func (n *neighbours) set(k int, value float64) {
-	if n.row != nil {
+	if len(n.row) > 0 {
 		n.row[k] = value
 	}
 }
@@ -284,7 +290,12 @@ const tile = 256 // columns per tile; a worker takes a pair of tiles
 
 // breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
 // of tiles.
-func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
+func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32, error) {
+	side := min(tile, l.D)
+	buffers := func() *screen { return &screen{l, make([]float64, side*side), make([]float64, side*side)} }
+	if l.D <= tile {
+		return buffers().look(0, 0, least, slack), ctx.Err()
+	}
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
 		for k := j; k < l.D; k += tile {
@@ -292,24 +303,14 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 		}
 	}
 	found := make([][][2]int32, len(tiles))
-	pool, ctx := panics.WithContext(ctx)
-	workers, side := max(1, min(l.Workers, len(tiles))), min(tile, l.D)
-	for w := range workers {
-		pool.Go(func() error {
-			s := screen{l, make([]float64, side*side), make([]float64, side*side)}
-			for i := w; i < len(tiles); i += workers {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
-			}
+	err := panics.Each(ctx, l.Workers, len(tiles), func() (func(context.Context, int) error, error) {
+		s := buffers()
+		return func(_ context.Context, i int) error {
+			found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
 			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(found...), nil
+		}, nil
+	}, nil)
+	return slices.Concat(found...), err
 }
 
 type screen struct {
