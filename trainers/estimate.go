@@ -355,7 +355,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
 		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
-	if t := p.original; t.D == p.Table.D { // without expanded nominal columns
+	if t := p.Original; t.D == p.Table.D { // without expanded nominal columns
 		for j := range t.D {
 			s.Levels = append(s.Levels, data.Coded(t, j))
 		}

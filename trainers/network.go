@@ -87,7 +87,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 		return nil, err
 	}
 	if p.latent {
-		if err := showLevels(r.Network.Network, p.original, precision, p.blocks); err != nil {
+		if err := showLevels(r.Network.Network, p.Original, precision, p.blocks); err != nil {
 			return nil, err
 		}
 	}
@@ -272,7 +272,7 @@ func again(p *Prepared, n *regpath.Run) inference.Again {
 
 // failed is the reason if it does not count.
 func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
-	t, err := p.original.Rows(rows)
+	t, err := p.Original.Rows(rows)
 	if err != nil {
 		return nil, "", err
 	}

@@ -33,14 +33,19 @@ type Prepared struct {
 	Domain    *domain.Domain // support of Table; nil: all of R^d
 	Support   *domain.Domain // Domain after censoring by Spec.Missingness
 
+	// Original is the table before Transform, without nominal columns if the method needs numbers
+	// (data.NumbersOnly).
+	Original *data.Table
+
+	// Findings returns problems and notes about the table; its warnings come first in Result.Warnings.
+	Findings func() ([]diagnose.Finding, error)
+
 	// NoIntervals is the reason why inference "auto" gives none, or "".
 	NoIntervals string
 
-	components  int                // of a mixture with levels; 0: chosen by held-out rows
-	original    *data.Table        // before Transform
-	missingness *missingness.Model // of Table
-	objective   losses.Objective   // in Table's units
-	findings    func() ([]diagnose.Finding, error)
+	components  int                  // of a mixture with levels; 0: chosen by held-out rows
+	missingness *missingness.Model   // of Table
+	objective   losses.Objective     // in Table's units
 	gapTests    func() []mcar.Column // tests of missing completely at random
 	file        *streamed            // rows to fit, with Table a sample of them; nil: the rows of Table
 	latent      bool                 // binary, ordered and nominal columns are latent normal variables
@@ -75,8 +80,8 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 			return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error() + ": leave it out"}
 		}
 	}
-	p := &Prepared{Spec: s, original: t, file: file, latent: latent}
-	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
+	p := &Prepared{Spec: s, Original: t, file: file, latent: latent}
+	p.Findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
 		return nil, err
@@ -140,23 +145,23 @@ func (s *Spec) named() error {
 
 func (p *Prepared) transform() (err error) {
 	s := p.Spec
-	if err := diagnose.Refusal(p.original); err != nil {
+	if err := diagnose.Refusal(p.Original); err != nil {
 		return err
 	}
-	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units for the message
+	if err := p.Original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units for the message
 		return err
 	}
 	functions := s.Transform
 	if p.latent {
-		functions = cutColumns(p.original, functions)
+		functions = cutColumns(p.Original, functions)
 	}
-	if p.Transform, err = functions.Fit(p.original, s.Domain); err != nil {
+	if p.Transform, err = functions.Fit(p.Original, s.Domain); err != nil {
 		return err
 	}
 	if p.latent {
-		p.blocks, p.wide = blocksOf(p.original, p.Transform)
+		p.blocks, p.wide = blocksOf(p.Original, p.Transform)
 	}
-	if p.Table, err = p.Transform.Table(p.original); err != nil {
+	if p.Table, err = p.Transform.Table(p.Original); err != nil {
 		return err
 	}
 	if p.Domain, err = p.Transform.Domain(s.Domain, p.Table.Names); err != nil {
@@ -282,7 +287,7 @@ const plane = 2
 // method resolves auto: em-latent for latent columns, or pairwise for many without nominal ones and
 // for moments of pairs.
 func (p *Prepared) method() (string, error) {
-	asked, counted := p.Spec.Steps.Method, p.original.Counted
+	asked, counted := p.Spec.Steps.Method, p.Original.Counted
 	if p.Spec.Steps.Estimator != nil {
 		return asked, nil
 	}
@@ -304,10 +309,10 @@ func (p *Prepared) method() (string, error) {
 	case counted != nil && counted.Pairs != nil:
 		return "pairwise", nil
 	}
-	return AutoMethod(p.Table, p.missingness, p.Model, p.objective)
+	return autoMethod(p.Table, p.missingness, p.Model, p.objective)
 }
 
-// AutoMethod is the default method for a table and a model:
+// autoMethod is the default method for a table and a model:
 //
 //	full              no missing cells
 //	zeroed            model is a score without a density
@@ -319,7 +324,7 @@ func (p *Prepared) method() (string, error) {
 //	iw                else
 //
 // Reasons: docs/explanation/architecture.md#why-it-is-so.
-func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
+func autoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)
 	_, normal := model.AsNormal(m)
 	_, determined := m.(model.Identified)
@@ -446,7 +451,7 @@ func (p *Prepared) Path() (*regpath.Run, error) {
 
 // Again estimates a network faster, with one worker, without checks of table and result.
 func (p *Prepared) Again(ctx context.Context) (*regpath.Run, error) {
-	if p.Estimator.Deterministic() { // one worker: keep rows together
+	if !p.Estimator.Draws() { // one worker: keep rows together
 		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)
 	}
 	n, err := p.Path()

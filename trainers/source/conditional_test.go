@@ -57,7 +57,7 @@ func testBatch(size int) *data.Batch {
 	return b
 }
 
-var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
+var testSources = map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newImputer, "exact": newExact}
 
 // N(0, a² sd² + σ²) and c e^{βℓ + γℓ²} σ_φ.
 func TestSourcesAtLevels(t *testing.T) {
@@ -105,7 +105,7 @@ func TestSingleSources(t *testing.T) {
 		Observed: []bool{true, false, true, false, false, true}}
 	batch := data.NewBatch(size, d)
 	batch.Fill(table, []int{0, 1}, 0.5)
-	for name, make64 := range map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer} {
+	for name, make64 := range map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newImputer} {
 		s, err := make64(Setting{Model: model.NewGaussian(d, model.CholeskyFactor), Imputer: imputer, Batch: size, Draws: r, ProposalSD: 1.7, DType: graph.Float32})
 		require.NoError(t, err)
 		mean, sd := make([]float64, size*d), []float64{1.7, 1.7, 1.7}
