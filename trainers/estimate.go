@@ -126,14 +126,12 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if p.mixed() != nil {
 		return fitMixed(ctx, p, run)
 	}
-	t := p.Table
-	scale, changes := p.scale()
-	switch {
-	case changes && run.InPlace && !needsUnits(p):
+	scale, t := p.scale(), p.Table
+	if run.InPlace && !needsUnits(p) {
 		z, restore := scale.InPlace(t)
 		defer restore()
 		t = z
-	case changes:
+	} else {
 		t = scale.Standardised(t)
 	}
 	if _, noised := p.objective.(losses.Noising); !noised && p.Spec.Network == nil && p.Support == nil && model.TrainingOf(p.Model).Overfits {

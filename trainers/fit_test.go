@@ -317,7 +317,7 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
 	p, err := trainers.Prepare(table, trainers.Spec{Steps: engine.Config{Method: "variw", Imputer: engine.ImputerSpec{Kind: "linear"}}})
 	require.NoError(t, err)
-	q, err := p.Problem(0)
+	q, err := p.Problem()
 	require.NoError(t, err)
 	ok, err := descent.Likeliest(t.Context(), q, m, engine.Config{})
 	require.NoError(t, err)

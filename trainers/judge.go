@@ -47,9 +47,8 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	}
 	// Zeros equal the column's mean after standardisation, unlike the paper's Zeroed. Only this method
 	// can fit a model without a density.
-	by, _ := p.scaling()
 	has, err := model.CapabilitiesOf(p.Model)
-	if s.Steps.Method == "zeroed" && by == standardised && !p.Table.Complete() && err == nil && has.Density {
+	if s.Steps.Method == "zeroed" && p.shifts() && !p.Table.Complete() && err == nil && has.Density {
 		advice := ""
 		if s.Network == nil {
 			advice = "; for the paper's zeros in the table's units add Spec.KeepUnits"

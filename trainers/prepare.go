@@ -353,69 +353,48 @@ func autoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 	return "iw", nil
 }
 
-type scaling int
-
-const (
-	keptUnits        scaling = iota // none
-	toRootMeanSquare                // divided but not shifted
-	standardised
-)
-
-// A model with a support or a fixed origin is not shifted; one whose support is not a cone keeps
-// its units. size is the root mean square.
-func (p *Prepared) scaling() (by scaling, size float64) {
-	support := model.SupportOf(p.Model)
-	m, fixed := p.Model.(model.FixedOrigin)
-	switch {
-	case p.Spec.KeepUnits || !support.Cone():
-		return keptUnits, 1
-	case fixed:
-		return toRootMeanSquare, m.InitialRMS()
-	case support != nil:
-		return toRootMeanSquare, 1
-	}
-	return standardised, 1
+// shifts reports whether the fit centres columns: not for a model with a support or a fixed origin.
+func (p *Prepared) shifts() bool {
+	_, fixed := p.Model.(model.FixedOrigin)
+	return !p.Spec.KeepUnits && !fixed && model.SupportOf(p.Model) == nil
 }
 
-// changes: the scale changes the rows.
-func (p *Prepared) scale() (scale data.Scale, changes bool) {
-	by, size := p.scaling()
+// scale of the fit. A model whose support is not a cone keeps the table's units.
+func (p *Prepared) scale() (scale data.Scale) {
+	if p.Spec.KeepUnits || !model.SupportOf(p.Model).Cone() {
+		return data.UnitScale(p.Table.D)
+	}
+	size := 1.0
+	if m, ok := p.Model.(model.FixedOrigin); ok {
+		size = m.InitialRMS()
+	}
 	switch {
-	case by == keptUnits:
-		return data.UnitScale(p.Table.D), false
-	case p.file == nil && by == toRootMeanSquare:
-		return data.RootMeanSquareScale(p.Table, size), true
-	case p.file == nil:
+	case p.file != nil:
+		scale = data.UnitScale(p.Table.D)
+		for j, c := range p.file.columns {
+			if p.shifts() {
+				scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
+			} else {
+				scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
+			}
+		}
+	case p.shifts():
 		scale = data.StandardScale(p.Table)
 		for j, b := range p.blocks {
 			if b.Width > 1 { // levels have no unit
 				scale.Mean[j], scale.Deviation[j] = 0, 1
 			}
 		}
-		return scale, true
+	default:
+		scale = data.RootMeanSquareScale(p.Table, size)
 	}
-	scale = data.UnitScale(p.Table.D)
-	for j, c := range p.file.columns {
-		if by == toRootMeanSquare {
-			scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
-		} else {
-			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
-		}
-	}
-	return scale, true
+	return scale
 }
 
-// Problem returns the fit of the first rows, 0 for all, in the scale of all rows.
-func (p *Prepared) Problem(rows int) (engine.Problem, error) {
-	scale, changes := p.scale()
-	t := p.Table
-	if rows > 0 {
-		t = data.First(t, rows)
-	}
-	if changes {
-		t = scale.Standardised(t)
-	}
-	return p.problem(t, scale)
+// Problem returns the fit in the engine's terms.
+func (p *Prepared) Problem() (engine.Problem, error) {
+	scale := p.scale()
+	return p.problem(scale.Standardised(p.Table), scale)
 }
 
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
@@ -438,7 +417,7 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, e
 
 // Path returns the path of a network before its first step.
 func (p *Prepared) Path() (*regpath.Run, error) {
-	q, err := p.Problem(0)
+	q, err := p.Problem()
 	if err != nil {
 		return nil, err
 	}
