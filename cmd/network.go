@@ -151,7 +151,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
-	if numbers := f.prepared.Original(); numbers.D < t.D { // nominal columns have too many levels in all
+	if numbers := f.prepared.Original; numbers.D < t.D { // nominal columns have too many levels in all
 		tellLeftOut(cmd.ErrOrStderr(), numbers.LeftOut[len(t.LeftOut):])
 		f.table, t = numbers, numbers
 	}

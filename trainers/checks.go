@@ -66,7 +66,7 @@ func (p *Prepared) allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
 	}
-	return checkKindOfTable(p, e) == nil && byMoments(e, p.original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
+	return checkKindOfTable(p, e) == nil && byMoments(e, p.Original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
 // e must support the kinds of columns; estimators for networks only do not fit parameters.
@@ -107,7 +107,7 @@ func checkSettings(p *Prepared) error {
 	if err := checkMemory(p); err != nil {
 		return err
 	}
-	t := p.original
+	t := p.Original
 	if pairs := t.NeverTogether(); len(pairs) > 0 && len(pairs) == t.D*(t.D-1)/2 {
 		return fmt.Errorf("%s are never observed in the same row, nor is any other pair; a network needs rows with two or more values", diagnose.PairsText(t, pairs))
 	}
@@ -198,7 +198,7 @@ func byMoments(e estimator.Estimator, c *data.Counted) bool {
 }
 
 func checkByMoments(p *Prepared, e estimator.Estimator) error {
-	c := p.original.Counted
+	c := p.Original.Counted
 	if byMoments(e, c) {
 		if classical := p.objective == losses.Classical; c != nil && !classical {
 			return setting.Errorf("objective", p.Spec.Objective.Kind, "this objective needs the rows; use classical, or %s", takeTable)
@@ -244,7 +244,7 @@ func checkWeights(p *Prepared) error {
 	s := p.Spec
 	why := ""
 	switch {
-	case p.original.Weights == nil:
+	case p.Original.Weights == nil:
 	case p.Support.Bounded():
 		why = "a network with a support cannot use weights; use the command fit"
 	case s.Missingness != nil:
@@ -295,7 +295,7 @@ const automaticColumns = 100
 // why is the reason for inference.None.
 func automatic(p *Prepared) (kind, why string) {
 	kind = debias.Robust
-	if p.original.Counted != nil {
+	if p.Original.Counted != nil {
 		kind = debias.Model
 	}
 	switch t := p.Table; {
@@ -314,7 +314,7 @@ func testKind(p *Prepared) string {
 	switch c := p.Spec.Inference; {
 	case c.Asked() && !inference.Kinds[c.Kind].Resamples:
 		return c.Kind
-	case p.original.Counted != nil:
+	case p.Original.Counted != nil:
 		return debias.Model
 	}
 	return debias.Robust

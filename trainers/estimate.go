@@ -126,14 +126,12 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if p.mixed() != nil {
 		return fitMixed(ctx, p, run)
 	}
-	t := p.Table
-	scale, changes := p.scale()
-	switch {
-	case changes && run.InPlace && !needsUnits(p):
+	scale, t := p.scale(), p.Table
+	if run.InPlace && !needsUnits(p) {
 		z, restore := scale.InPlace(t)
 		defer restore()
 		t = z
-	case changes:
+	} else {
 		t = scale.Standardised(t)
 	}
 	if _, noised := p.objective.(losses.Noising); !noised && p.Spec.Network == nil && p.Support == nil && model.TrainingOf(p.Model).Overfits {
@@ -355,7 +353,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
 		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
-	if t := p.original; t.D == p.Table.D { // without expanded nominal columns
+	if t := p.Original; t.D == p.Table.D { // without expanded nominal columns
 		for j := range t.D {
 			s.Levels = append(s.Levels, data.Coded(t, j))
 		}

@@ -1,7 +1,6 @@
 package trainers
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -14,17 +13,13 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
-	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 )
 
-// Findings returns problems and notes about the table; its warnings come first in Result.Warnings.
-func (p *Prepared) Findings() ([]diagnose.Finding, error) { return p.findings() }
-
 func findings(p *Prepared) ([]diagnose.Finding, error) {
-	t, s := p.original, p.Spec
+	t, s := p.Original, p.Spec
 	note := func(kind string, severity string, columns []string, format string, args ...any) diagnose.Finding {
 		return diagnose.Finding{Kind: kind, Severity: severity, Columns: columns, Message: fmt.Sprintf(format, args...)}
 	}
@@ -52,9 +47,8 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	}
 	// Zeros equal the column's mean after standardisation, unlike the paper's Zeroed. Only this method
 	// can fit a model without a density.
-	by, _ := p.scaling()
 	has, err := model.CapabilitiesOf(p.Model)
-	if s.Steps.Method == "zeroed" && by == standardised && !p.Table.Complete() && err == nil && has.Density {
+	if s.Steps.Method == "zeroed" && p.shifts() && !p.Table.Complete() && err == nil && has.Density {
 		advice := ""
 		if s.Network == nil {
 			advice = "; for the paper's zeros in the table's units add Spec.KeepUnits"
@@ -144,7 +138,7 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	found = few(found, namedColumns, "so do %d more columns")
 	var names []string // methods valid under MAR; a fixed proposal has few effective draws
 	for _, e := range estimator.All {
-		if e.Assumption() == losses.MAR && !e.Proposes() && p.allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
+		if e.Assumption() == losses.MAR && !e.Source.ProposalSD && p.allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
 			names = append(names, e.Name)
 		}
 	}
@@ -172,6 +166,8 @@ func errorsNeedMCAR(p *Prepared) []string {
 const (
 	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
 	farDeviation = 5. // ratio of deviations, either way
+
+	invertedColumns = 1000 // with more columns only means are checked
 )
 
 // implausible is for normal models; columns with a domain or a missingness mechanism may have any
@@ -181,12 +177,11 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
 		return nil
 	}
-	columns, mean := observedColumns(t, workers), g.Mean()
+	columns, mean, law := observedColumns(t, workers), g.Mean(), m.Missingness
 	var deviation []float64
-	if m.Blocks != nil || !deviationsNear(t, columns, g) {
+	if t.D <= invertedColumns {
 		deviation = deviations(g)
 	}
-	law := m.Missingness
 	for j, name := range t.Names {
 		k := j // column of the model
 		if m.Blocks != nil {
@@ -234,40 +229,7 @@ func observedColumns(t *data.Table, workers int) []observed {
 	return columns
 }
 
-// deviationsNear works without inverting P: in units of the observed deviations 1/P_jj ≤ Σ_jj ≤
-// 1/μ, μ the smallest eigenvalue of P.
-func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
-	free, ok := g.(*model.Gaussian)
-	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
-		return false
-	}
-	p := sparse.FromPacked(free.Packed.Value, t.D)
-	if len(p.At) > fewPairs*t.D {
-		return false
-	}
-	unit := make([]float64, t.D)
-	for j := range unit {
-		if t.Ordinal(j) {
-			unit[j] = 1 / math.Sqrt(p.Diagonal[j])
-		} else {
-			unit[j] = columns[j].sd
-		}
-	}
-	p.Scale(unit)
-	for _, own := range p.Diagonal {
-		if !(own <= farDeviation*farDeviation) {
-			return false
-		}
-	}
-	least, err := p.Smallest(context.Background()) // about a second
-	return err == nil && least >= 1/(farDeviation*farDeviation)
-}
-
-const (
-	manyColumns = 500
-	fewPairs    = 20
-)
-
+// deviations is nil if the precision is singular.
 func deviations(g model.Normal) (sd []float64) {
 	var factor mat.Cholesky
 	var covariance mat.SymDense

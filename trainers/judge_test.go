@@ -1,7 +1,6 @@
 package trainers
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -67,49 +66,6 @@ func TestImplausible(t *testing.T) {
 	r.doubt(problems)
 	require.False(t, r.Converged)
 	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit: converged: so$", r.Verdict)
-}
-
-// The bound accepts nothing that the inverse rejects.
-func TestDeviationsNear(t *testing.T) {
-	const d = manyColumns
-	rng := stream.New(3, 1)
-	table := &data.Table{N: 300, D: d}
-	for j := range d {
-		table.Names = append(table.Names, fmt.Sprint("x", j))
-	}
-	for range table.N {
-		for j := range d {
-			table.Values = append(table.Values, float64(1+j%3)*rng.NormFloat64())
-			table.Observed = append(table.Observed, true)
-		}
-	}
-	chain := func(pair float64, change func(p *mat.SymDense)) *model.Gaussian {
-		p := mat.NewSymDense(d, nil)
-		for j := range d {
-			p.SetSym(j, j, 1/float64((1+j%3)*(1+j%3)))
-			if j > 0 {
-				p.SetSym(j-1, j, pair/float64((1+j%3)*(1+(j-1)%3)))
-			}
-		}
-		change(p)
-		m := model.NewGaussian(d, model.FreeSymmetric)
-		require.NoError(t, m.SetPrecision(p))
-		return m
-	}
-	none := func(*mat.SymDense) {}
-	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0.4, none)))
-	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 20) })), "4.5 times smaller")
-	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./20) })), "4.5 times larger")
-	for name, far := range map[string]*model.Gaussian{
-		"small": chain(0.4, func(p *mat.SymDense) { p.SetSym(3, 3, 40) }),
-		"large": chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./40) }),
-		"by correlation": chain(0, func(p *mat.SymDense) { // a deviation of 1/√(1 − 0.99²)
-			p.SetSym(0, 3, 0.99)
-		}),
-	} {
-		require.False(t, deviationsNear(table, observedColumns(table, 2), far), name)
-		require.Len(t, implausible(table, &fitted.Saved{Model: far, Names: table.Names}, 2), map[string]int{"small": 1, "large": 1, "by correlation": 2}[name], name)
-	}
 }
 
 func TestZeroedIsMeanFilling(t *testing.T) {

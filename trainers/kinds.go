@@ -36,10 +36,6 @@ func takesLevels(t *data.Table, s Spec) bool {
 	return (levels || nominal) && (!nominal || columns <= latentColumns)
 }
 
-// Original is the table before Transform, without nominal columns if the method needs numbers
-// (data.NumbersOnly).
-func (p *Prepared) Original() *data.Table { return p.original }
-
 // cutColumns adds thresholds for ordered and binary columns; levels without rows are ignored.
 func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
@@ -209,8 +205,8 @@ func (p *Prepared) LevelsText() string {
 	var words, otherwise []string
 	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
 		var names []string
-		for j, name := range p.original.Names {
-			of := data.KindOf(p.original, j)
+		for j, name := range p.Original.Names {
+			of := data.KindOf(p.Original, j)
 			if of == data.Nominal && p.blocks[j].Width == 1 { // --ordinal orders its levels
 				of = data.Ordered
 			}

@@ -9,18 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/data/network"
-	"missingscore/internal/data/simulate"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
-	"missingscore/internal/testtables"
-	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
@@ -78,66 +73,6 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 		for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
 			require.InEpsilon(t, want, m.Precision().At(j, j), 1e-8, name)
 		}
-	}
-}
-
-// With known φ and far off without.
-func TestRecoveryNotAtRandom(t *testing.T) {
-	two, logistic, censored := testtables.Pair()
-	one := simulate.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
-	self := missingness.NewLogistic(1)
-	self.Intercept[0] = 0.5
-	self.Slope.Set(0, 0, -1.5)
-	const replicates = 8
-	for name, c := range map[string]struct {
-		g      simulate.Gaussian
-		by     *missingness.Model
-		method string
-	}{
-		"one column":  {one, &missingness.Model{Logistic: self}, "iw"},
-		"two columns": {two, logistic, "iw"},
-		"censored":    {two, censored, "exact"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if name != "censored" {
-				slowtest.Skip(t, "5 s")
-			}
-			z := func(told *missingness.Model) (worst float64) {
-				var errors [][]float64
-				for k := range replicates {
-					table := testtables.Hidden(t, c.g, c.by, 1000, 50, uint64(k))
-					m := model.NewGaussian(len(c.g.Mean), model.CholeskyFactor)
-					for _, rate := range []float64{0.05, 0.005} {
-						s := fitOf(m, engine.Config{Method: c.method, Batch: 250, Seed: uint64(k)}, descent.Passes(25, rate))
-						if s.Missingness = told; c.method == "iw" {
-							s.Steps.ProposalSD = 1.5
-						}
-						_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-						require.NoError(t, err)
-					}
-					e := m.Mean()
-					p := m.Precision()
-					for i := range c.g.Mean {
-						e[i] -= c.g.Mean[i]
-						for j := range i + 1 {
-							e = append(e, p.At(i, j)-c.g.Precision.At(i, j))
-						}
-					}
-					errors = append(errors, e)
-				}
-				for i := range errors[0] {
-					var e []float64
-					for _, of := range errors {
-						e = append(e, of[i])
-					}
-					mean, sd := stat.MeanStdDev(e, nil)
-					worst = max(worst, math.Abs(mean)/stat.StdErr(sd, replicates))
-				}
-				return worst
-			}
-			require.Less(t, z(c.by), 5.41) // t(7) has its 1 − 5e−4 quantile there
-			require.Greater(t, z(nil), 12.)
-		})
 	}
 }
 

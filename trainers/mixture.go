@@ -168,13 +168,13 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if !f.Converged {
 		r.Verdict = fmt.Sprintf("NOT converged: %s; the last of %d EM iterations raised the mean log-likelihood by more than %.2g; allow more Spec.Descent.Iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	}
-	if k == 1 && p.original.Levels != nil && p.Table.D > 1 {
+	if k == 1 && p.Original.Levels != nil && p.Table.D > 1 {
 		r.Warnings = append(r.Warnings, "one component: drawn levels are independent of the other columns; more rows may support more components")
 	}
 	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; draws for such rows follow all rows", strings.Join(columns, ", "), 100*most))
 	}
-	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.original.Levels, Transform: p.Transform}
+	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.Original.Levels, Transform: p.Transform}
 	return r, nil
 }
 

@@ -47,15 +47,6 @@ func TestMixtureWithLevels(t *testing.T) {
 	require.InDelta(t, r.Loss, r.Final.Loss, 1e-9)
 	require.InDelta(t, r.History[len(r.History)-1].Loss, r.Final.Loss, 0)
 
-	text, err := r.Encode()
-	require.NoError(t, err)
-	var file struct {
-		Version int                 `json:"version"`
-		Levels  map[string][]string `json:"levels"`
-	}
-	require.NoError(t, json.Unmarshal(text, &file))
-	require.Equal(t, 4, file.Version)
-	require.Equal(t, map[string][]string{"city": {"Lima", "Oslo", "Rome"}, "yes": {"no", "yes"}}, file.Levels)
 	path := filepath.Join(t.TempDir(), "model.json")
 	require.NoError(t, r.Save(path))
 	saved, err := fitted.Load(path)
@@ -96,23 +87,6 @@ func TestMixtureWithLevels(t *testing.T) {
 	}
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
 	require.ErrorContains(t, err, "the model has levels and is drawn exactly")
-
-	m := r.Model.Model.(*model.Mixed)
-	scores, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
-	require.NoError(t, err)
-	for i := range 20 {
-		row, observed, joint := table.Values[i*4:(i+1)*4], table.Observed[i*4:(i+1)*4], make([]float64, len(m.Weights))
-		if slices.Contains(observed, false) {
-			require.True(t, math.IsNaN(scores.LogDensity[i]))
-			continue
-		}
-		require.InDelta(t, m.Given(observed).Joint(row, joint), scores.LogDensity[i], 1e-12)
-		moved := slices.Clone(row)
-		moved[1] += 1e-4
-		up := m.Given(observed).Joint(moved, joint)
-		moved[1] -= 2e-4
-		require.InDelta(t, (up-m.Given(observed).Joint(moved, joint))/2e-4, scores.Score[i*4+1], 1e-5)
-	}
 
 	drawn, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: 20, Workers: 2})
 	require.NoError(t, err)
@@ -166,29 +140,21 @@ func TestMixtureOfFunctions(t *testing.T) {
 }
 
 func TestMixtureWithLevelsResumed(t *testing.T) {
-	table := cityTable(120)
-	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
+	table, s, state := cityTable(120), mixtureSpec, &trainers.State{}
+	whole, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	s := mixtureSpec
 	s.Steps.Observe = func(p engine.Progress) {
 		if p.Iteration == 2 {
 			cancel()
 		}
 	}
-	state := &trainers.State{}
 	_, err = trainers.Estimate(ctx, table, s, trainers.Run{State: state})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, state.Mixture.Tried, 2)
 	resumed, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{State: state})
 	require.NoError(t, err)
-	want, err := whole.Encode()
-	require.NoError(t, err)
-	got, err := resumed.Encode()
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
-
-	s = mixtureSpec
+	require.Equal(t, whole.Model, resumed.Model)
 	s.Steps.Seed = 9
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	require.ErrorIs(t, err, trainers.ErrOtherRun)
@@ -276,7 +242,7 @@ func TestLevelsAsNumbers(t *testing.T) {
 	}
 }
 
-// At least as good as one normal. Settings of score matching select score matching.
+// Two components by EM; settings of score matching select score matching.
 func TestMixtureOfNumbers(t *testing.T) {
 	rng := stream.New(8)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: 600, D: 3}
@@ -297,29 +263,8 @@ func TestMixtureOfNumbers(t *testing.T) {
 	require.InDelta(t, 0.7, m.Weights[0], 0.06)
 	require.InDelta(t, 0.9, m.Covariances[0][1], 0.15)
 	require.InDelta(t, -0.9, m.Covariances[1][1], 0.2)
+
 	s := mixtureSpec
-	s.Model.Options = json.RawMessage(`{"components":1}`)
-	one, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-	require.NoError(t, err)
-	require.Less(t, r.Loss, one.Loss-0.5)
-
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, r.Save(path))
-	saved, err := fitted.Load(path)
-	require.NoError(t, err)
-	f, err := saved.Fitted()
-	require.NoError(t, err)
-	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: 20000})
-	require.NoError(t, err)
-	column := func(values []float64, j int) (x []float64) {
-		for row := range slices.Chunk(values, 3) {
-			x = append(x, row[j])
-		}
-		return x
-	}
-	require.InDelta(t, stat.Correlation(column(table.Values, 0), column(table.Values, 1), nil), stat.Correlation(column(rows.Values, 0), column(rows.Values, 1), nil), 0.05)
-
-	s = mixtureSpec
 	s.Steps.Method, s.Descent.Epochs = "em-full", 3
 	scores, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)

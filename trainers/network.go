@@ -87,7 +87,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 		return nil, err
 	}
 	if p.latent {
-		if err := showLevels(r.Network.Network, p.original, precision, p.blocks); err != nil {
+		if err := showLevels(r.Network.Network, p.Original, precision, p.blocks); err != nil {
 			return nil, err
 		}
 	}
@@ -255,57 +255,56 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 // again re-estimates on other rows with the same penalty. Constant columns, new pairs without
 // common rows and unconverged fits are failures.
 func again(p *Prepared, n *regpath.Run) inference.Again {
-	penalty, apart := n.Penalty(), p.Table.NeverTogether()
+	apart := p.Table.NeverTogether()
+	s, c := p.Spec, *p.Spec.Network
+	c.Penalty = n.Penalty()
+	s.Inference, s.Objective = inference.Config{}, ObjectiveSpec{}
+	if c.Select.ByTests() {
+		s.Inference.Kind = testKind(p)
+	}
+	s.Steps.Workers, s.Steps.Observe = 1, nil
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
-		n, failed, err := fitRows(ctx, p, rows, seed, penalty, apart)
+		n, err := fitRows(ctx, p, rows, seed, s, c, apart)
 		switch {
 		case ctx.Err() != nil:
 			return inference.Fit{}, ctx.Err()
 		case err != nil:
 			return inference.Fit{Done: true, Failed: err.Error()}, nil
-		case failed != "":
-			return inference.Fit{Done: true, Failed: failed}, nil
 		}
 		return inference.FitOf(n), nil
 	}
 }
 
-// failed is the reason if it does not count.
-func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
-	t, err := p.original.Rows(rows)
+func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, s Spec, c regpath.Config, apart [][2]int) (*regpath.Run, error) {
+	t, err := p.Original.Rows(rows)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	s, c := p.Spec, *p.Spec.Network
-	c.Penalty = penalty
-	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
-	if c.Select.ByTests() {
-		s.Inference.Kind = testKind(p)
-	}
-	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
+	s.Network, s.Steps.Seed = &c, seed
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
 	}
 	q, err := Prepare(t, s)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	for _, pair := range q.Table.NeverTogether() {
 		if !slices.Contains(apart, pair) {
-			return nil, diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
+			return nil, errors.New(diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row")
 		}
 	}
-	if n, err = q.Again(ctx); err != nil {
-		return nil, "", err
+	n, err := q.Again(ctx)
+	if err != nil {
+		return nil, err
 	}
 	f := n.State.Refine
 	switch {
 	case n.State.Points[f.Index].Unfinished:
-		return n, fmt.Sprintf("at the chosen λ = %.3g the fit did not converge", n.State.Points[f.Index].Lambda), nil
+		return nil, fmt.Errorf("at the chosen λ = %.3g the fit did not converge", n.State.Points[f.Index].Lambda)
 	case !f.Converged && !n.Config.PathOnly:
-		return n, n.Verdict(), nil
+		return nil, errors.New(n.Verdict())
 	}
-	return n, "", nil
+	return n, nil
 }
 
 // Edges returns the edges, strongest first.

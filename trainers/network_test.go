@@ -33,7 +33,7 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
-	plain := regpath.Penalty{Kind: "l1"}
+	truth, plain := network.Threshold(g.Precision, 1e-12), regpath.Penalty{Kind: "l1"}
 	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Whole: true, Penalty: plain}})
 	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
@@ -41,30 +41,14 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	require.Greater(t, n.Points[len(n.Points)-1].Edges, 36, "of 45")
 	require.Empty(t, r.Warnings)
 	require.True(t, r.Converged, r.Verdict)
-	rates, err := n.Rates(network.Threshold(g.Precision, 1e-12))
+	rates, err := n.Rates(truth)
 	require.NoError(t, err)
 	require.Greater(t, network.AUC(rates), 0.95)
 	cut := estimate(t, table, trainers.Spec{Network: &regpath.Config{Penalty: plain}}).Network
 	require.True(t, cut.Cut)
 	require.Equal(t, n.Edges(), cut.Edges())
-	_, err = cut.Rates(network.Threshold(g.Precision, 1e-12))
+	_, err = cut.Rates(truth)
 	require.ErrorContains(t, err, "set regpath.Config.Whole")
-	for j := range 10 {
-		for k := range 10 {
-			require.Equal(t, n.Precision.At(j, k), n.Precision.At(k, j))
-			if j < k && !n.Adjacency.Has(j, k) {
-				// an edge is above the threshold; most others are exact zeros
-				require.Less(t, math.Abs(n.Precision.At(j, k))*r.Model.Scale.Deviation[j]*r.Model.Scale.Deviation[k], 0.0021)
-			}
-		}
-	}
-	zeros := 0
-	for _, v := range n.Points[10].Packed {
-		if v == 0 {
-			zeros++
-		}
-	}
-	require.Greater(t, zeros, 20, "soft-thresholding gives exact zeros")
 }
 
 func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
@@ -220,39 +204,6 @@ func TestRefusedCovariates(t *testing.T) {
 	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
 	require.ErrorContains(t, err, "use Spec.Steps.Method em-exact")
-}
-
-func TestEdgesByTheirTests(t *testing.T) {
-	const rate = 0.1
-	_, table := testtables.Star(t, 8, 300, 0.3)
-	byTests := func(c inference.Config) *trainers.NetworkResult {
-		s := trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
-		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-		require.NoError(t, err)
-		require.True(t, r.Converged, r.Verdict)
-		return r.Network
-	}
-	n := byTests(inference.Config{})
-	edges := map[[2]string]float64{}
-	for _, e := range n.Edges() {
-		edges[[2]string{e.From, e.To}] = e.PartialCorrelation
-	}
-	require.NotEmpty(t, edges)
-	require.Less(t, len(edges), len(n.Network.Pairs))
-	for _, pair := range n.Network.Pairs {
-		size, edge := edges[[2]string{pair.From, pair.To}]
-		require.Equal(t, edge, pair.Uncertainty.Q <= rate, "%s – %s has q = %g", pair.From, pair.To, pair.Uncertainty.Q)
-		if edge {
-			require.Equal(t, pair.Uncertainty.Estimate, size)
-			require.NotEqual(t, pair.PartialCorrelation, size, "the fit's own is another number")
-		}
-	}
-	resampled := byTests(inference.Config{Kind: "bootstrap", Resamples: 10})
-	require.Len(t, resampled.Edges(), len(edges))
-	for _, e := range resampled.Edges() {
-		require.Equal(t, edges[[2]string{e.From, e.To}], e.PartialCorrelation)
-		require.False(t, math.IsNaN(e.Uncertainty.Inclusion))
-	}
 }
 
 func bootstrapOf(resamples, stability, workers int) trainers.Spec {

@@ -33,14 +33,19 @@ type Prepared struct {
 	Domain    *domain.Domain // support of Table; nil: all of R^d
 	Support   *domain.Domain // Domain after censoring by Spec.Missingness
 
+	// Original is the table before Transform, without nominal columns if the method needs numbers
+	// (data.NumbersOnly).
+	Original *data.Table
+
+	// Findings returns problems and notes about the table; its warnings come first in Result.Warnings.
+	Findings func() ([]diagnose.Finding, error)
+
 	// NoIntervals is the reason why inference "auto" gives none, or "".
 	NoIntervals string
 
-	components  int                // of a mixture with levels; 0: chosen by held-out rows
-	original    *data.Table        // before Transform
-	missingness *missingness.Model // of Table
-	objective   losses.Objective   // in Table's units
-	findings    func() ([]diagnose.Finding, error)
+	components  int                  // of a mixture with levels; 0: chosen by held-out rows
+	missingness *missingness.Model   // of Table
+	objective   losses.Objective     // in Table's units
 	gapTests    func() []mcar.Column // tests of missing completely at random
 	file        *streamed            // rows to fit, with Table a sample of them; nil: the rows of Table
 	latent      bool                 // binary, ordered and nominal columns are latent normal variables
@@ -75,8 +80,8 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 			return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error() + ": leave it out"}
 		}
 	}
-	p := &Prepared{Spec: s, original: t, file: file, latent: latent}
-	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
+	p := &Prepared{Spec: s, Original: t, file: file, latent: latent}
+	p.Findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
 		return nil, err
@@ -140,23 +145,23 @@ func (s *Spec) named() error {
 
 func (p *Prepared) transform() (err error) {
 	s := p.Spec
-	if err := diagnose.Refusal(p.original); err != nil {
+	if err := diagnose.Refusal(p.Original); err != nil {
 		return err
 	}
-	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units for the message
+	if err := p.Original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units for the message
 		return err
 	}
 	functions := s.Transform
 	if p.latent {
-		functions = cutColumns(p.original, functions)
+		functions = cutColumns(p.Original, functions)
 	}
-	if p.Transform, err = functions.Fit(p.original, s.Domain); err != nil {
+	if p.Transform, err = functions.Fit(p.Original, s.Domain); err != nil {
 		return err
 	}
 	if p.latent {
-		p.blocks, p.wide = blocksOf(p.original, p.Transform)
+		p.blocks, p.wide = blocksOf(p.Original, p.Transform)
 	}
-	if p.Table, err = p.Transform.Table(p.original); err != nil {
+	if p.Table, err = p.Transform.Table(p.Original); err != nil {
 		return err
 	}
 	if p.Domain, err = p.Transform.Domain(s.Domain, p.Table.Names); err != nil {
@@ -289,7 +294,7 @@ const plane = 2
 // method resolves auto: em-latent for latent columns, or pairwise for many without nominal ones and
 // for moments of pairs.
 func (p *Prepared) method() (string, error) {
-	asked, counted := p.Spec.Steps.Method, p.original.Counted
+	asked, counted := p.Spec.Steps.Method, p.Original.Counted
 	if p.Spec.Steps.Estimator != nil {
 		return asked, nil
 	}
@@ -311,10 +316,10 @@ func (p *Prepared) method() (string, error) {
 	case counted != nil && counted.Pairs != nil:
 		return "pairwise", nil
 	}
-	return AutoMethod(p.Table, p.missingness, p.Model, p.objective)
+	return autoMethod(p.Table, p.missingness, p.Model, p.objective)
 }
 
-// AutoMethod is the default method for a table and a model:
+// autoMethod is the default method for a table and a model:
 //
 //	full              no missing cells
 //	zeroed            model is a score without a density
@@ -326,7 +331,7 @@ func (p *Prepared) method() (string, error) {
 //	iw                else
 //
 // Reasons: docs/explanation/architecture.md#why-it-is-so.
-func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
+func autoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)
 	_, normal := model.AsNormal(m)
 	_, determined := m.(model.Identified)
@@ -355,69 +360,48 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 	return "iw", nil
 }
 
-type scaling int
-
-const (
-	keptUnits        scaling = iota // none
-	toRootMeanSquare                // divided but not shifted
-	standardised
-)
-
-// A model with a support or a fixed origin is not shifted; one whose support is not a cone keeps
-// its units. size is the root mean square.
-func (p *Prepared) scaling() (by scaling, size float64) {
-	support := model.SupportOf(p.Model)
-	m, fixed := p.Model.(model.FixedOrigin)
-	switch {
-	case p.Spec.KeepUnits || !support.Cone():
-		return keptUnits, 1
-	case fixed:
-		return toRootMeanSquare, m.InitialRMS()
-	case support != nil:
-		return toRootMeanSquare, 1
-	}
-	return standardised, 1
+// shifts reports whether the fit centres columns: not for a model with a support or a fixed origin.
+func (p *Prepared) shifts() bool {
+	_, fixed := p.Model.(model.FixedOrigin)
+	return !p.Spec.KeepUnits && !fixed && model.SupportOf(p.Model) == nil
 }
 
-// changes: the scale changes the rows.
-func (p *Prepared) scale() (scale data.Scale, changes bool) {
-	by, size := p.scaling()
+// scale of the fit. A model whose support is not a cone keeps the table's units.
+func (p *Prepared) scale() (scale data.Scale) {
+	if p.Spec.KeepUnits || !model.SupportOf(p.Model).Cone() {
+		return data.UnitScale(p.Table.D)
+	}
+	size := 1.0
+	if m, ok := p.Model.(model.FixedOrigin); ok {
+		size = m.InitialRMS()
+	}
 	switch {
-	case by == keptUnits:
-		return data.UnitScale(p.Table.D), false
-	case p.file == nil && by == toRootMeanSquare:
-		return data.RootMeanSquareScale(p.Table, size), true
-	case p.file == nil:
+	case p.file != nil:
+		scale = data.UnitScale(p.Table.D)
+		for j, c := range p.file.columns {
+			if p.shifts() {
+				scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
+			} else {
+				scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
+			}
+		}
+	case p.shifts():
 		scale = data.StandardScale(p.Table)
 		for j, b := range p.blocks {
 			if b.Width > 1 { // levels have no unit
 				scale.Mean[j], scale.Deviation[j] = 0, 1
 			}
 		}
-		return scale, true
+	default:
+		scale = data.RootMeanSquareScale(p.Table, size)
 	}
-	scale = data.UnitScale(p.Table.D)
-	for j, c := range p.file.columns {
-		if by == toRootMeanSquare {
-			scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
-		} else {
-			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
-		}
-	}
-	return scale, true
+	return scale
 }
 
-// Problem returns the fit of the first rows, 0 for all, in the scale of all rows.
-func (p *Prepared) Problem(rows int) (engine.Problem, error) {
-	scale, changes := p.scale()
-	t := p.Table
-	if rows > 0 {
-		t = data.First(t, rows)
-	}
-	if changes {
-		t = scale.Standardised(t)
-	}
-	return p.problem(t, scale)
+// Problem returns the fit in the engine's terms.
+func (p *Prepared) Problem() (engine.Problem, error) {
+	scale := p.scale()
+	return p.problem(scale.Standardised(p.Table), scale)
 }
 
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
@@ -440,7 +424,7 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, e
 
 // Path returns the path of a network before its first step.
 func (p *Prepared) Path() (*regpath.Run, error) {
-	q, err := p.Problem(0)
+	q, err := p.Problem()
 	if err != nil {
 		return nil, err
 	}
@@ -453,7 +437,7 @@ func (p *Prepared) Path() (*regpath.Run, error) {
 
 // Again estimates a network faster, with one worker, without checks of table and result.
 func (p *Prepared) Again(ctx context.Context) (*regpath.Run, error) {
-	if p.Estimator.Deterministic() { // one worker: keep rows together
+	if !p.Estimator.Draws() { // one worker: keep rows together
 		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)
 	}
 	n, err := p.Path()

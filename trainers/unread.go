@@ -56,7 +56,8 @@ func unreadSteps(p *Prepared, asked string) (all []unread) {
 	add("makes no draws", estimator.Estimator.Draws,
 		unread{field: "draws", set: c.Draws > 1 && c.Draws != engine.DefaultDraws},
 		unread{field: "free_draws", set: c.FreeDraws})
-	add("has no fixed proposal", estimator.Estimator.Proposes, unread{field: "proposal_sd", set: c.ProposalSD != 0 && c.ProposalSD != 1})
+	add("has no fixed proposal", func(e estimator.Estimator) bool { return e.Source.ProposalSD },
+		unread{field: "proposal_sd", set: c.ProposalSD != 0 && c.ProposalSD != 1})
 	rate := model.TrainingOf(p.Model).ImputerRate
 	add("trains no imputer", estimator.Estimator.Trains,
 		unread{field: "imputer_options", set: len(c.Imputer.Options) > 0},

@@ -22,7 +22,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec, run trainers.
 	if !e.Draws() {
 		c.Draws, c.FreeDraws = 0, false
 	}
-	if !e.Proposes() {
+	if !e.Source.ProposalSD {
 		c.ProposalSD = 0
 	}
 	if !e.Trains() {

@@ -1,8 +1,11 @@
+// Package certified compares fits of small tables with optima known to 20 digits by two routes
+// outside the program (folder reference), as NIST's Statistical Reference Datasets.
 package certified
 
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -14,8 +17,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
+	"missingscore/trainers"
 )
 
 var (
@@ -23,16 +33,148 @@ var (
 	routes       = flag.Bool("routes", false, "run both scripts of reference again (some minutes; python3 with mpmath, gp)")
 )
 
-// The file for the results by another matrix library.
-const reachedVariable = "MISSINGSCORE_TEST_REACHED"
+const (
+	reachedVariable = "MISSINGSCORE_TEST_REACHED" // the file for the results by another matrix library
+	tight           = 1e-13                       // tolerance at which rounding ends a fit
+	most            = 15.0                        // digits that are counted
+	nearlySingular  = 1e6                         // condition from which on rounding decides the last digit
+)
 
 // The gradient's rounding is larger than the verdict allows.
-var rounded = map[string]bool{"near-singular | gaussian | `full`": true}
+const rounded = "near-singular | gaussian | `full`"
 
-// To the digits in digits.json, by OpenBLAS and by Go's own products.
-func TestCertifiedOptima(t *testing.T) {
-	cases, err := Cases()
+type certifiedCase struct {
+	Table, Method, Model   string
+	Weights                string // column of weights; "" for none
+	Bounds                 [][2]*float64
+	HalfSpaces             []domain.HalfSpace `json:"half_spaces"`
+	Lambda                 float64            // of a network
+	Condition              float64            // of the correlations, of a quartic model −θ: largest eigenvalue over the smallest
+	Loss                   json.Number        // the least value; "" for an equation without a loss
+	Mean, Precision, Theta []json.Number
+}
+
+type route struct {
+	Tool  string // with its version
+	Cases []certifiedCase
+}
+
+// digits are whole digits that the program finds: by default, and with the tolerance tight, 0 for
+// networks, whose refinement is tight already.
+type digits struct {
+	Usual int `json:"usual"`
+	Tight int `json:"tight,omitempty"`
+}
+
+func read[T any](t *testing.T, name string) (v T) {
+	text, err := os.ReadFile(name)
 	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &v))
+	return v
+}
+
+func (c certifiedCase) name() string {
+	what := "gaussian"
+	switch {
+	case c.Model != "":
+		what = c.Model
+	case c.Lambda > 0:
+		what = fmt.Sprintf("network at λ = %g", c.Lambda)
+	case c.Bounds != nil:
+		what += " within bounds"
+	case c.HalfSpaces != nil:
+		what += " in a half-space"
+	case c.Weights != "":
+		what += " with weights"
+	}
+	return c.Table + " | " + what + " | `" + c.Method + "`"
+}
+
+// fit returns the fewest digits of the case's numbers; tolerance 0 is the default.
+func (c certifiedCase) fit(t *testing.T, tolerance float64) (float64, *trainers.Result) {
+	name := "reference/" + c.Table + ".csv"
+	options := data.ReadOptions{}
+	if c.Weights != "" {
+		options.Exclude = []string{c.Weights}
+	}
+	table, err := data.ReadCSV(name, options)
+	require.NoError(t, err)
+	if c.Weights != "" {
+		weights, err := data.ReadCSV(name, data.ReadOptions{Columns: []string{c.Weights}})
+		require.NoError(t, err)
+		table, err = table.Weighted(weights.Values)
+		require.NoError(t, err)
+	}
+	spec := c.spec()
+	spec.Descent.Tolerance = tolerance
+	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+	require.NoError(t, err, c.name())
+	var got []float64
+	var p mat.Symmetric
+	if c.Lambda > 0 {
+		got, p = slices.Clone(r.Network.Mean), r.Network.Precision
+	} else if q, ok := r.Model.Model.(*model.Quartic); ok {
+		p = q.Theta()
+	} else {
+		normal, _ := model.AsNormal(r.Model.Model)
+		got, p = normal.Mean(), normal.Precision()
+	}
+	for j := range p.SymmetricDim() {
+		for k := j; k < p.SymmetricDim(); k++ {
+			got = append(got, p.At(j, k))
+		}
+	}
+	want, least := slices.Concat(c.Mean, c.Precision, c.Theta), most
+	require.Len(t, got, len(want), c.name())
+	for i, truth := range want {
+		least = min(least, agreeing(t, truth, got[i]))
+	}
+	return least, r
+}
+
+// spec is in the units of the certified loss: losses of complete rows on R^d and the likelihood do
+// not depend on units.
+func (c certifiedCase) spec() trainers.Spec {
+	s := trainers.Spec{Steps: engine.Config{Method: c.Method}, Model: trainers.ModelSpec{Kind: c.Model}}
+	s.KeepUnits = c.Lambda == 0 && (c.Method == "exact" || c.Method == "zeroed") || c.Model != "" || c.Bounds != nil || c.HalfSpaces != nil
+	if c.HalfSpaces != nil {
+		s.Domain = domain.All(len(c.HalfSpaces[0].A))
+		s.Domain.Half = c.HalfSpaces
+	}
+	if c.Bounds != nil {
+		s.Domain = domain.All(len(c.Bounds))
+		for j, b := range c.Bounds {
+			if b[0] != nil {
+				s.Domain.Lower[j] = *b[0]
+			}
+			if b[1] != nil {
+				s.Domain.Upper[j] = *b[1]
+			}
+		}
+	}
+	if c.Lambda > 0 {
+		s.Network = &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 10, LambdaMax: 10 * c.Lambda, LambdaMin: c.Lambda,
+			Select: regpath.Selection{Kind: "none"}, Refit: new(false), Tolerance: 1e-12, RefineIter: 100000}
+	}
+	return s
+}
+
+// agreeing is −log₁₀ of the relative error, of the size where the truth is 0 (NIST's log relative
+// error).
+func agreeing(t *testing.T, want json.Number, found float64) float64 {
+	truth, err := want.Float64()
+	require.NoError(t, err)
+	gap := math.Abs(found - truth)
+	if truth != 0 {
+		gap /= math.Abs(truth)
+	}
+	return min(most, -math.Log10(max(gap, 1e-300)))
+}
+
+// To the digits in digits.json, by OpenBLAS and by Go's own products: 0.3 fewer, and one fewer for
+// nearly singular tables, as libraries and processors round differently.
+func TestCertifiedOptima(t *testing.T) {
+	cases, promised := read[route](t, "reference/certified.json").Cases, read[map[string]digits](t, "digits.json")
 	require.Greater(t, len(cases), 30)
 	fewest := reached(t, cases)
 	if file := os.Getenv(reachedVariable); file != "" {
@@ -43,28 +185,31 @@ func TestCertifiedOptima(t *testing.T) {
 	}
 	library, err := graph.BLAS()
 	require.NoError(t, err)
-	if !strings.HasPrefix(library, "gonum") {
-		for name, there := range byGonum(t) {
-			t.Logf("%s | %.1f by %s, %.1f by gonum | tight %.1f, %.1f", name, fewest[name][0], library, there[0], fewest[name][1], there[1])
+	if !strings.HasPrefix(library, "gonum") { // in a separate process
+		file := filepath.Join(t.TempDir(), "reached.json")
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCertifiedOptima$")
+		c.Env = append(os.Environ(), reachedVariable+"="+file, graph.BLASVariable+"=gonum")
+		said, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		for name, there := range read[map[string][2]float64](t, file) {
 			fewest[name] = [2]float64{min(fewest[name][0], there[0]), min(fewest[name][1], there[1])}
 		}
 	}
 	require.Len(t, fewest, len(cases), "two cases have one name")
-	promised, least := map[string]Digits{}, most
-	for i, c := range cases {
-		found := fewest[c.Name()]
+	for _, c := range cases {
+		found, slack := fewest[c.name()], 0.3
 		if *updateDigits {
-			cases[i].Promised = Digits{Usual: int(found[0]), Tight: int(found[1])}
-			c = cases[i]
+			promised[c.name()] = digits{int(found[0]), int(found[1])}
 		}
-		require.Positive(t, c.Promised.Usual, "%s: go test ./trainers/certified -update-digits", c.Name())
-		require.Equal(t, c.Lambda == 0, c.Promised.Tight > 0, c.Name())
-		require.GreaterOrEqual(t, found[0], c.Least(), c.Name())
-		require.GreaterOrEqual(t, found[1], float64(c.Promised.Tight)-1, "%s, tight", c.Name())
-		promised[c.Name()] = c.Promised
-		least = min(least, found[0])
+		if c.Condition > nearlySingular {
+			slack = 1
+		}
+		own := promised[c.name()]
+		require.Positive(t, own.Usual, "%s: go test ./trainers/certified -update-digits", c.name())
+		require.Equal(t, c.Lambda == 0, own.Tight > 0, c.name())
+		require.GreaterOrEqual(t, found[0], float64(own.Usual)-slack, c.name())
+		require.GreaterOrEqual(t, found[1], float64(own.Tight)-1, "%s, tight", c.name())
 	}
-	t.Logf(`figures {"optima": %d, "least digits": %.1f}`, len(cases), least)
 	if *updateDigits {
 		text, err := json.MarshalIndent(promised, "", " ")
 		require.NoError(t, err)
@@ -72,95 +217,50 @@ func TestCertifiedOptima(t *testing.T) {
 	}
 }
 
-// Digits by default and with the tolerance tight, 0 for networks.
-func reached(t *testing.T, cases []Case) map[string][2]float64 {
-	out, values := map[string][2]float64{}, 0
+// reached has the digits by default and with the tolerance tight, 0 for networks.
+func reached(t *testing.T, cases []certifiedCase) map[string][2]float64 {
+	out := map[string][2]float64{}
 	for _, c := range cases {
-		usual, r, err := c.Find(t.Context(), 0)
-		require.NoError(t, err)
-		require.Equal(t, !rounded[c.Name()], r.Converged, "%s: %s", c.Name(), r.Verdict)
+		usual, r := c.fit(t, 0)
+		require.Equal(t, c.name() != rounded, r.Converged, "%s: %s", c.name(), r.Verdict)
 		if c.spec().KeepUnits {
-			value, err := numbers([]json.Number{c.Loss})
-			require.NoError(t, err)
-			require.Greater(t, agreeing(value[0], r.Loss), 11.0, "%s: the least loss", c.Name())
-			values++
+			require.Greater(t, agreeing(t, c.Loss, r.Loss), 11.0, "%s: the least loss", c.name())
 		}
 		further := usual
 		switch {
 		case c.Lambda > 0:
 			further = 0
-		case !rounded[c.Name()]:
-			further, _, err = c.Find(t.Context(), tight)
-			require.NoError(t, err)
+		case c.name() != rounded:
+			further, _ = c.fit(t, tight)
 		}
-		out[c.Name()] = [2]float64{usual, further}
+		out[c.name()] = [2]float64{usual, further}
 	}
-	require.Greater(t, values, 15)
-	return out
-}
-
-// In a separate process with Go's own products.
-func byGonum(t *testing.T) (out map[string][2]float64) {
-	file := filepath.Join(t.TempDir(), "reached.json")
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCertifiedOptima$")
-	c.Env = append(os.Environ(), reachedVariable+"="+file, graph.BLASVariable+"=gonum")
-	said, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &out))
 	return out
 }
 
 func TestRoutesAgree(t *testing.T) {
-	var first, second route
-	require.NoError(t, read("reference/certified.json", &first))
-	text, err := os.ReadFile("reference/confirmed.json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &second))
+	first, second := read[route](t, "reference/certified.json"), read[route](t, "reference/confirmed.json")
 	require.Regexp(t, `^Python [\d.]+, mpmath [\d.]+`, first.Tool)
 	require.Regexp(t, `^PARI/GP [\d.]+`, second.Tool)
 	require.Len(t, second.Cases, len(first.Cases))
-	fewest := math.Inf(1)
 	for i, a := range first.Cases {
 		b := second.Cases[i]
-		require.Equal(t, [2]string{a.Table, a.Method}, [2]string{b.Table, b.Method})
-		require.Equal(t, a.Loss == "", b.Loss == "", a.Name())
-		one, other := listed(a), listed(b)
-		require.Len(t, other, len(one), a.Name())
-		for k := range one {
-			digits := common(t, one[k].String(), other[k].String())
-			require.Greater(t, digits, 18.0, "%s: %s and %s", a.Name(), one[k], other[k])
-			fewest = min(fewest, digits)
+		require.Equal(t, [3]any{a.Table, a.Method, a.Loss == ""}, [3]any{b.Table, b.Method, b.Loss == ""})
+		one, other := slices.Concat(a.Mean, a.Precision, a.Theta), slices.Concat(b.Mean, b.Precision, b.Theta)
+		if a.Loss != "" {
+			one, other = append(one, a.Loss), append(other, b.Loss)
+		}
+		require.Len(t, other, len(one), a.name())
+		for k := range one { // as decimals, to more than 18 digits
+			x, y := exactly(t, one[k]), exactly(t, other[k])
+			gap := new(big.Rat).Abs(new(big.Rat).Sub(y, x))
+			require.LessOrEqual(t, gap.Cmp(new(big.Rat).Abs(new(big.Rat).Mul(x, big.NewRat(1, 1e18)))), 0, "%s: %s and %s", a.name(), one[k], other[k])
 		}
 	}
-	t.Logf("at least %.1f digits", fewest)
 }
 
-func listed(c Case) (out []json.Number) {
-	if c.Loss != "" {
-		out = append(out, c.Loss)
-	}
-	out = append(out, c.Mean...)
-	out = append(out, c.Precision...)
-	return append(out, c.Theta...)
-}
-
-// At most 20 digits, of decimals, not of float64.
-func common(t *testing.T, a, b string) float64 {
-	x, y := exactly(t, a), exactly(t, b)
-	if x.Cmp(y) == 0 {
-		return 20
-	}
-	if x.Sign() == 0 {
-		return 0
-	}
-	gap, _ := new(big.Rat).Quo(new(big.Rat).Sub(y, x), x).Float64()
-	return min(20, -math.Log10(math.Abs(gap)))
-}
-
-func exactly(t *testing.T, text string) *big.Rat {
-	v, ok := new(big.Rat).SetString(text)
+func exactly(t *testing.T, text json.Number) *big.Rat {
+	v, ok := new(big.Rat).SetString(text.String())
 	require.True(t, ok, text)
 	return v
 }
@@ -177,17 +277,15 @@ func TestScripts(t *testing.T) {
 		require.NoError(t, err, name)
 		want, err := os.ReadFile("reference/" + name)
 		require.NoError(t, err)
-		require.Equal(t, tool.ReplaceAllString(string(want), ""), tool.ReplaceAllString(string(got), ""), name)
+		require.Equal(t, string(tool.ReplaceAll(want, nil)), string(tool.ReplaceAll(got, nil)), name)
 	}
 }
 
 // A mean of 10⁶ in the table's own units leaves a gradient of rounding error.
 func TestFitsEndWhereOnlyRoundingIsLeft(t *testing.T) {
-	cases, err := Cases()
-	require.NoError(t, err)
-	k := slices.IndexFunc(cases, func(c Case) bool { return c.Table == "far-gaps" && c.Method == "exact" })
-	_, r, err := cases[k].Find(t.Context(), 0)
-	require.NoError(t, err)
+	cases := read[route](t, "reference/certified.json").Cases
+	k := slices.IndexFunc(cases, func(c certifiedCase) bool { return c.Table == "far-gaps" && c.Method == "exact" })
+	_, r := cases[k].fit(t, 0)
 	require.Less(t, len(r.History), 400)
 	require.Contains(t, r.Verdict, "converged to rounding error")
 	for _, h := range r.History[len(r.History)-100:] {

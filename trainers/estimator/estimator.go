@@ -108,11 +108,8 @@ func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Esti
 	return e
 }
 
-// Draws reports r imputations per row, else one.
+// Draws reports r random imputations per row; else the gradient has no noise.
 func (e Estimator) Draws() bool { return e.Source.Random }
-
-// Deterministic: the gradient has no noise.
-func (e Estimator) Deterministic() bool { return !e.Source.Random }
 
 // Minimises a loss; else it solves an equation.
 func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
@@ -137,11 +134,8 @@ func (e Estimator) Assumption() losses.Assumption {
 // Trains reports whether it trains an imputer.
 func (e Estimator) Trains() bool { return e.Source.Imputer }
 
-// Proposes reports whether it uses Setting.ProposalSD.
-func (e Estimator) Proposes() bool { return e.Source.ProposalSD }
-
-// NeedsDensity reports whether it needs a model with a log density.
-func (e Estimator) NeedsDensity() bool {
+// needsDensity reports whether it needs a model with a log density.
+func (e Estimator) needsDensity() bool {
 	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer || e.Source.Memory != nil
 }
 
@@ -156,10 +150,6 @@ func (e Estimator) OfMatrix() bool {
 
 // NeedsOrdinal needs a table with ordered categories (data.Table.Cuts), which OfMatrix allows.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
-
-// NeedsDefinite: a normal model's precision must stay positive definite on the missing cells of
-// each row.
-func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
 
 // NeedsCompleteRows reports whether it needs a table without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
@@ -222,12 +212,12 @@ func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) 
 	if !within(s, model.SupportOf(m)) {
 		return errors.New("the domain reaches beyond the model's support; use the support as domain")
 	}
-	if !e.NeedsDensity() {
+	if !e.needsDensity() {
 		return nil
 	}
 	has, err := model.CapabilitiesOf(m)
 	if err == nil && !has.Density {
-		others := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return e.NeedsDensity() || e.NeedsNormal() })
+		others := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return e.needsDensity() || e.NeedsNormal() })
 		err = fmt.Errorf("the model has no log density, which this method needs; use %s", strings.Join(names(others), ", "))
 	}
 	return err

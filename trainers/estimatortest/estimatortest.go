@@ -58,15 +58,44 @@ func Run(t *testing.T, name string) {
 	}
 }
 
+// schedule: three workers, NaN under missing cells and interruptions do not change a network.
 func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
 	table, network := sample(t, e, support), *c.Network
 	c.Domain, c.Network = support, &network
 	if support != nil { // these runs are compared, not used
 		network.Tolerance = 0.5
 	}
-	want := estimate(t, table, c)
-	t.Run("neither workers nor numbers under missing cells count", func(t *testing.T) { workers(t, table, c, want) })
-	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, table, c, want) })
+	want, err := trainers.Estimate(t.Context(), table, c, trainers.Run{})
+	require.NoError(t, err)
+	for i, seen := range table.Observed {
+		if !seen {
+			table.Values[i] = math.NaN()
+		}
+	}
+	c.Steps.Workers = 3
+	file, state := filepath.Join(t.TempDir(), "state"), &trainers.State{}
+	for steps := 2; ; steps *= 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := steps
+		c.Steps.Observe = func(engine.Progress) {
+			if left--; left == 0 {
+				cancel()
+			}
+		}
+		got, err := trainers.Estimate(ctx, table, c, trainers.Run{State: state, Save: func(s *trainers.State) error { return s.Save(file) }})
+		cancel()
+		if err == nil {
+			require.Greater(t, steps, 2, "never cut")
+			require.Equal(t, want.Network.Precision, got.Network.Precision)
+			require.Equal(t, want.Loss, got.Loss)
+			require.Equal(t, want.Verdict, got.Verdict)
+			require.Equal(t, fmt.Sprint(want.Network.Points), fmt.Sprint(got.Network.Points)) // NaN included
+			return
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		state, err = trainers.LoadState(file)
+		require.NoError(t, err)
+	}
 }
 
 func newSource(t *testing.T, e estimator.Estimator, m *model.Gaussian, support *domain.Domain) (source.Source, error) {
@@ -121,13 +150,6 @@ func config(e estimator.Estimator) trainers.Spec {
 		s.Transform = transform.Spec{Others: transform.OrdinalKind}
 	}
 	return s
-}
-
-func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result {
-	t.Helper()
-	r, err := trainers.Estimate(context.Background(), table, c, trainers.Run{})
-	require.NoError(t, err)
-	return r
 }
 
 // noGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient, s = −P(x − μ), or s =
@@ -211,49 +233,4 @@ func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 			}
 		}
 	}
-}
-
-func workers(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
-	poisoned := *table
-	poisoned.Values = append([]float64(nil), table.Values...)
-	for i, seen := range table.Observed {
-		if !seen {
-			poisoned.Values[i] = math.NaN()
-		}
-	}
-	c.Steps.Workers = 3
-	same(t, want, estimate(t, &poisoned, c))
-}
-
-func resumed(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
-	file := filepath.Join(t.TempDir(), "state")
-	state := &trainers.State{}
-	for steps := 2; ; steps *= 2 {
-		ctx, cancel := context.WithCancel(context.Background())
-		left := steps
-		c.Steps.Observe = func(engine.Progress) {
-			if left--; left == 0 {
-				cancel()
-			}
-		}
-		got, err := trainers.Estimate(ctx, table, c, trainers.Run{State: state, Save: func(s *trainers.State) error { return s.Save(file) }})
-		cancel()
-		if err == nil {
-			require.Greater(t, steps, 2, "never cut")
-			same(t, want, got)
-			return
-		}
-		require.ErrorIs(t, err, context.Canceled)
-		state, err = trainers.LoadState(file)
-		require.NoError(t, err)
-	}
-}
-
-// NaN is equal to NaN.
-func same(t *testing.T, want, got *trainers.Result) {
-	t.Helper()
-	require.Equal(t, want.Network.Precision, got.Network.Precision)
-	require.Equal(t, want.Loss, got.Loss)
-	require.Equal(t, want.Verdict, got.Verdict)
-	require.Equal(t, fmt.Sprint(want.Network.Points), fmt.Sprint(got.Network.Points))
 }

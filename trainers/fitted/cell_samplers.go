@@ -29,7 +29,7 @@ var cellSamplers = []cellSampler{
 			if f.mixed() != nil {
 				return byComponents(f, z, c.Draws), nil
 			}
-			return bySource(f, z, c.Draws, source.NewExact)
+			return bySource(f, z, c.Draws, source.Exact.New)
 		},
 	},
 	{name: "mcmc", refuses: refusesCellChains, completer: byChains, chains: func(*Model) bool { return true }},
@@ -201,7 +201,7 @@ type leastNoise struct {
 
 func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
 	return func(s source.Setting) (source.Source, error) {
-		draws, err := source.NewImputer(s)
+		draws, err := source.Imputer.New(s)
 		if normal, ok := f.Imputer.(nets.NormalConditional); err != nil || !ok || !normal.NoiseConditional() {
 			return draws, err
 		}

@@ -27,8 +27,7 @@ type exactSource struct {
 	c      Conditional
 }
 
-// NewExact makes the source of Exact.
-func NewExact(s Setting) (Source, error) {
+func newExact(s Setting) (Source, error) {
 	g, err := NormalModel(s.Model, "the exact conditional")
 	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
 }

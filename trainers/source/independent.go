@@ -147,8 +147,7 @@ type proposal struct {
 	draws    independent
 }
 
-// NewProposal makes the source of Proposal.
-func NewProposal(s Setting) (Source, error) {
+func newProposal(s Setting) (Source, error) {
 	d := s.Model.Dim()
 	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
 }

@@ -65,7 +65,6 @@ type Kind struct {
 	Imputer      bool // draws from an imputer, which is trained
 	ProposalSD   bool // uses Setting.ProposalSD
 	Normal       bool // needs a normal model
-	Definite     bool // needs a normal model's precision to be positive definite on missing cells
 	CompleteRows bool // for tables without missing cells
 }
 
@@ -95,10 +94,10 @@ func NormalModel(m model.Model, what string) (model.Normal, error) {
 var (
 	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: newZeros}
 	Complete = Kind{Name: "complete", Note: "no gaps", New: newZeros, CompleteRows: true}
-	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
-	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
+	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: newProposal, Random: true, LogDensity: true, ProposalSD: true}
+	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: newImputer, Random: true, LogDensity: true, Imputer: true}
 	Chains   = Kind{Name: "chains", Note: "persistent Markov chains towards the model's conditional", New: newChains, Memory: newChainMemory, Random: true}
-	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
+	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: newExact, Random: true, LogDensity: true, Normal: true}
 )
 
 // Kinds maps names to kinds of sources. Packages may add entries in init functions.

@@ -18,9 +18,8 @@ type variational struct {
 	draws   independent
 }
 
-// NewImputer makes the source of Imputer. On a domain with a boundary it fails for an imputer that
-// is not a nets.NormalConditional.
-func NewImputer(s Setting) (Source, error) {
+// On a domain with a boundary it fails for an imputer that is not a nets.NormalConditional.
+func newImputer(s Setting) (Source, error) {
 	normal, ok := s.Imputer.(nets.NormalConditional)
 	if !ok {
 		return newStrata(s)

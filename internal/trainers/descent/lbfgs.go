@@ -26,7 +26,7 @@ const (
 
 func refusedByLBFGS(p Problem) error {
 	switch {
-	case !p.Estimator.Deterministic():
+	case p.Estimator.Draws():
 		return fmt.Errorf("method %s draws at random, so its loss is noisy; use adam", p.Estimator.Name)
 	case !p.Estimator.Minimises():
 		return fmt.Errorf("method %s solves an equation and has no loss to minimise; use adam", p.Estimator.Name)

@@ -37,7 +37,7 @@ func (c Config) checkPenalised(p Problem) error {
 		return refuse("a penalty needs the model gaussian or quartic; leave it out")
 	case p.Streamed:
 		return refuse("a penalty needs all rows in memory; leave PrepareFile or the penalty out")
-	case p.Estimator.Deterministic() && !p.Estimator.Minimises():
+	case !p.Estimator.Draws() && !p.Estimator.Minimises():
 		return refuse("method %s solves an equation and cannot have a penalty; use method exact, or the command network", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:
 		return setting.Errorf("validation", *c.Validation, "a fit with a penalty holds out no rows; leave the setting or the penalty out")

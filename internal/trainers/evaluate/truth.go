@@ -98,11 +98,8 @@ type Comparison struct {
 	fisher *FisherDivergence
 }
 
-// Follow returns a Comparison of m; nil without a truth.
+// Follow returns a Comparison of m.
 func (t *Truth) Follow(m model.Model) (*Comparison, error) {
-	if t == nil {
-		return nil, nil
-	}
 	c := &Comparison{truth: t, fitted: m}
 	if t.Sample == nil {
 		return c, nil

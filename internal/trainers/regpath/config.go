@@ -153,7 +153,7 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 			c.Schedule = Moments
 		case method.Loss.Needs().Moments:
 			c.Schedule = EM
-		case method.Deterministic() && method.Minimises():
+		case !method.Draws() && method.Minimises():
 			c.Schedule = Accelerated
 		default:
 			c.Schedule = Fixed
@@ -204,7 +204,7 @@ func (c Config) suits(method estimator.Estimator) error {
 		return setting.Errorf("schedule", c.Schedule, "method %s uses moments of pairs of columns; use moments", method.Name)
 	case c.Schedule == EM && !method.Loss.Needs().Moments:
 		return setting.Errorf("schedule", EM, "the loss of method %s has no expectation step; use another schedule", method.Name)
-	case c.Schedule == Accelerated && !method.Deterministic():
+	case c.Schedule == Accelerated && method.Draws():
 		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy; use fixed", method.Name)
 	case c.Schedule == Accelerated && !method.Minimises():
 		return setting.Errorf("schedule", Accelerated, "method %s solves an equation and has no loss; use fixed", method.Name)

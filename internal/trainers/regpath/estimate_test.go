@@ -165,7 +165,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	for name, c := range map[string]struct{ upTo, batch int }{"in a part of a step": {100, 40}, "in a part of the rows": {80, 100}} {
 		t.Run(name, func(t *testing.T) {
 			withSource(t, "iw", "panicking", func(s source.Setting) (source.Source, error) {
-				p, err := source.NewProposal(s)
+				p, err := source.Proposal.New(s)
 				return panicking{p, c.upTo}, err
 			})
 			r, err := New(engine.Problem{Table: table}, engine.Config{Method: "panicking", Batch: c.batch, Workers: 2},

@@ -131,7 +131,7 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 		refusal = fmt.Sprintf("its pilot needs the rows, but method %s uses moments of pairs; use l1", method.Name)
 	case kind == auto && p.Domain.Bounded():
 		refusal = "it compares likelihoods, which are unknown with bounds; use ridge, adaptive or l1"
-	case kind == auto && !method.Deterministic():
+	case kind == auto && method.Draws():
 		refusal = fmt.Sprintf("it cannot compare the noisy paths of method %s; name a penalty, or use em-exact or exact", method.Name)
 	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
 		refusal = "each penalty has its own λ; leave Spec.Network.LambdaMax and Spec.Network.LambdaMin out, or name a penalty"
