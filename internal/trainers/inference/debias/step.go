@@ -41,12 +41,12 @@ type Estimate struct {
 	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 }
 
-var errSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
+const errSingular = noIntervals("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
 // DirectColumns is the largest number of columns with factorised second derivatives.
 const DirectColumns = 150
 
-var errTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
+var errTooManyColumns = noIntervals(fmt.Sprintf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns))
 
 // Step makes one Newton step from θ̂ and returns it with standard errors
 // (docs/theory/inference.md#eq-one-step),
