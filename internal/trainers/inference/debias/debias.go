@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -126,14 +127,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem, r *inference.Resu
 	if depends && !own {
 		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
-	if !robust {
-		tails, err := tailsOf(n.Table, at.Mean(), at.Precision())
-		if err != nil {
-			return nil, err
-		}
-		r.Warnings = append(r.Warnings, tails.warnings()...)
-	}
-	r.Warnings = append(r.Warnings, fewRows(n.Table, robust)...)
+	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust))
 	if from == fromPenalised {
 		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
 	}
