@@ -138,7 +138,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if err != nil {
 		return nil, err
 	}
-	z := f.Scale.Standardised(t)
+	z := f.standardised(t)
 	sampler, err := cellSamplerByName(c.Sampler)
 	if err != nil {
 		return nil, err

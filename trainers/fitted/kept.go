@@ -96,6 +96,11 @@ func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
+func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
+	return &Rows{Values: values}, err
+}
+
 // scoreKept returns the normalised log densities of the observed cells, without derivatives.
 func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
@@ -106,7 +111,7 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	if err != nil {
 		return nil, err
 	}
-	z, log := f.Scale.Standardised(x), make([]float64, t.N)
+	z, log := f.standardised(x), make([]float64, t.N)
 	density, err := f.Posterior.LogDensity()
 	if err != nil {
 		return nil, err

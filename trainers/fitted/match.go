@@ -83,7 +83,7 @@ func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c Match
 	if x, err = f.Transform.Table(x); err != nil {
 		return 0, err
 	}
-	z := f.Scale.Standardised(x).Values
+	z := f.standardised(x).Values
 	rng := stream.New(c.Seed, stream.Sample, uint64(k), 1)
 	for j := 0; j < t.D && err == nil; j++ {
 		var stayed int

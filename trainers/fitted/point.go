@@ -87,7 +87,7 @@ func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	z := f.Scale.Standardised(t)
+	z := f.standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
 	for i := range t.N {
 		row, mask := z.Values[i*t.D:(i+1)*t.D], marks(t, i)

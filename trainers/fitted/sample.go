@@ -117,10 +117,7 @@ var rowSamplers = []rowSampler{
 	}},
 	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
 	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
-	{predictive, refusesPredictive, func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
-		values, err := f.Posterior.Sample(c.N, new(stream.Stream).At(c.Seed, stream.Sample))
-		return &Rows{Values: values}, err
-	}},
+	{predictive, refusesPredictive, rowsByParameters},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.

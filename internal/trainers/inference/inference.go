@@ -21,8 +21,7 @@ type Kind struct {
 
 	// Check refuses unsupported estimators and supports with a *setting.Error of "inference".
 	Check func(e estimator.Estimator, s *domain.Domain) error
-	// Fits runs the estimates of Infer into p.State, or a shard's part; nil if there are none.
-	Fits  func(ctx context.Context, p Problem) error
+	// Infer keeps repeated estimates in p.State; for a shard it makes its part and returns nil.
 	Infer func(ctx context.Context, p Problem) (*Result, error)
 }
 
@@ -82,26 +81,21 @@ func (d *Differences) Differ(i, j int) bool {
 
 // Infer returns the uncertainty of all pairs with q values; nil for a shard.
 func Infer(ctx context.Context, p Problem) (*Result, error) {
-	kind := Kinds[p.Config.Kind]
-	if kind.Fits != nil {
-		if err := kind.Fits(ctx, p); err != nil || p.Shard.N > 0 {
-			return nil, err
-		}
+	r, err := Kinds[p.Config.Kind].Infer(ctx, p)
+	if err != nil || r == nil {
+		return nil, err
 	}
-	r, err := kind.Infer(ctx, p)
-	if err == nil {
-		var p []float64
-		for _, u := range r.Pairs {
-			p = append(p, u.P)
-		}
-		for i, q := range BenjaminiHochberg(p) {
-			r.Pairs[i].Q = q
-		}
-		if !slices.ContainsFunc(r.Pairs, known) {
-			r.Rests = ""
-		}
+	var values []float64
+	for _, u := range r.Pairs {
+		values = append(values, u.P)
 	}
-	return r, err
+	for i, q := range BenjaminiHochberg(values) {
+		r.Pairs[i].Q = q
+	}
+	if !slices.ContainsFunc(r.Pairs, known) {
+		r.Rests = ""
+	}
+	return r, nil
 }
 
 func known(u network.Uncertainty) bool { return !math.IsNaN(u.Low) || !math.IsNaN(u.Inclusion) }

@@ -41,15 +41,6 @@ func TestBenjaminiHochbergAgainstR(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	c, err := Parse("none")
-	require.NoError(t, err)
-	require.False(t, c.Asked() || Config{}.Asked())
-	require.True(t, Config{Kind: "robust"}.Asked())
-	_, err = Parse("nothing")
-	require.ErrorContains(t, err, "it is auto, none")
-}
-
 func TestConfigBounds(t *testing.T) {
 	c, err := Config{Stability: LeastStability}.Resolve()
 	require.NoError(t, err)

@@ -29,8 +29,7 @@ func init() {
 	inference.Kinds[kind] = inference.Kind{
 		Note: "the estimate repeated on N tables of resampled rows: standard errors, percentile intervals, share of networks with each edge", Resamples: true,
 		Check: func(estimator.Estimator, *domain.Domain) error { return nil },
-		Fits:  resample,
-		Infer: summarise,
+		Infer: infer,
 	}
 }
 
@@ -39,10 +38,10 @@ const (
 	drawnSubsamples
 )
 
-// resample draws n of the table's n rows with replacement, with their missing cells.
-func resample(ctx context.Context, p inference.Problem) error {
+// infer draws n of the table's n rows with replacement, with their missing cells.
+func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
 	n := p.Path.Table.N
-	return fits{
+	err := fits{
 		name: "bootstrap", unit: resampleUnit, purpose: drawnResamples, number: p.Config.Resamples, made: &p.State.Resamples,
 		rows: func(_ int, rng *rand.Rand) []int {
 			rows := make([]int, n)
@@ -53,6 +52,10 @@ func resample(ctx context.Context, p inference.Problem) error {
 			return rows
 		},
 	}.make(ctx, p)
+	if err != nil || p.Shard.N > 0 {
+		return nil, err
+	}
+	return summarise(p), nil
 }
 
 const most = 0.1
@@ -64,7 +67,7 @@ const most = 0.1
 //
 // Estimate is the network's, Inclusion the share of networks with the edge, and SameSign the share
 // of these with the sign of Estimate. There are no p values: edges are 0 by selection.
-func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
+func summarise(p inference.Problem) *inference.Result {
 	d := len(p.Path.Nodes())
 	var networks, strengths [][]float64
 	for _, f := range p.State.Resamples {
@@ -105,7 +108,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 		out.Edges = differences(edges, estimates, networks, p.Config.Level)
 		out.Strengths = differences(nodes, whole.Strengths(d), strengths, p.Config.Level)
 	}
-	return out, nil
+	return out
 }
 
 // pair sets the statistics; none with fewer than two resamples.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -61,61 +62,64 @@ func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	return Marginal, marginal
 }
 
-func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err error) {
-	n, e := p.Path, (*Estimate)(nil)
+// noIntervals is a reason for a warning instead of intervals.
+type noIntervals string
+
+func (n noIntervals) Error() string { return string(n) }
+
+func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
+	n, r, by := p.Path, &inference.Result{}, inferEverywhere
 	if n.Domain.Bounded() {
-		r, e, err = inferInside(ctx, n)
-	} else {
-		r, e, err = inferEverywhere(ctx, p)
+		by = inferInside
 	}
-	if err != nil {
+	e, err := by(ctx, p, r)
+	var none noIntervals
+	switch {
+	case errors.As(err, &none) || errors.Is(err, losses.ErrNotPositiveDefinite):
+		e = &Estimate{}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
+	case err != nil:
 		return nil, err
 	}
 	r.Pairs = inference.Pairs(regpath.OfNodes(n, n.Table.PairCounts()), regpath.OfNodes(n, e.Partial), regpath.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 
-func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estimate, error) {
-	r := &inference.Result{Rests: "unpenalised complete-data equation; robust standard errors for cells missing at random"}
+func inferInside(ctx context.Context, p inference.Problem, r *inference.Result) (*Estimate, error) {
+	n := p.Path
+	r.Rests = "unpenalised complete-data equation; robust standard errors for cells missing at random"
 	if n.Table.Complete() {
 		r.Rests = "unpenalised minimum; robust standard errors"
 	}
-	e, why, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
+	e, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
 		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case e == nil:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
-		return r, &Estimate{}, nil
-	case !e.Free:
+	if err != nil {
+		return nil, err
+	}
+	if !e.Free {
 		r.Warnings = append(r.Warnings, "intervals use one step from the network, because the unpenalised precision is not positive definite: intervals of strong edges may be too near 0")
 	}
 	if n.Table.Complete() {
 		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
 	}
 	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
-	return r, e, nil
+	return e, nil
 }
 
-func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Result, *Estimate, error) {
+func inferEverywhere(ctx context.Context, p inference.Problem, r *inference.Result) (*Estimate, error) {
 	n := p.Path
 	equation, _ := equationOf(n.Estimator)
 	at, from, err := startOf(ctx, n, equation)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	robust, depends := p.Config.Kind == Robust, p.Depends()
 	own := depends && robust && equation == Likelihood
-	r := &inference.Result{Rests: rests(from, robust, own, depends, n.Table.Complete())}
+	r.Rests = rests(from, robust, own, depends, n.Table.Complete())
 	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
 		Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
-	if errors.Is(err, errSingular) || errors.Is(err, errTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite) {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
-		return r, &Estimate{}, nil
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if own && e.Own < 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals correct for it only in part: with so few rows the observed information has a weight of %.0f %%", 100*e.Own))
@@ -123,14 +127,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 	if depends && !own {
 		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
-	if !robust {
-		tails, err := tailsOf(n.Table, at.Mean(), at.Precision())
-		if err != nil {
-			return nil, nil, err
-		}
-		r.Warnings = append(r.Warnings, tails.warnings()...)
-	}
-	r.Warnings = append(r.Warnings, fewRows(n.Table, robust)...)
+	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust))
 	if from == fromPenalised {
 		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
 	}
@@ -138,7 +135,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 	if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: there are too few rows for the number of neighbours", without, len(e.Partial)))
 	}
-	return r, e, nil
+	return e, nil
 }
 
 type origin string

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/data"
 	"missingscore/graph"
 )
 
@@ -95,15 +94,7 @@ type tails struct {
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
-func tailsOf(t *data.Table, mu []float64, p mat.Symmetric) (tails, error) {
-	multiply, err := graph.NewProduct()
-	if err != nil {
-		return tails{}, err
-	}
-	o, err := newRows(multiply, t, mu, p)
-	if err != nil {
-		return tails{}, err
-	}
+func (o *rows) tails(multiply graph.Product[float64], weighted bool) tails {
 	var fourth, expected, excess, variance float64
 	pdelta := o.times(multiply, o.delta)
 	for i, w := range o.weight {
@@ -112,15 +103,15 @@ func tailsOf(t *data.Table, mu []float64, p mat.Symmetric) (tails, error) {
 		fourth += w * distance * distance
 		expected += w * k * (k + 2)
 		excess += w * (distance*distance - k*(k+2) - 2*(k+2)*(distance-k))
-		if t.Weights != nil {
+		if weighted {
 			w *= w
 		}
 		variance += w * 8 * k * (k + 2)
 	}
 	if variance == 0 {
-		return tails{}, nil
+		return tails{}
 	}
-	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}, nil
+	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}
 }
 
 // warnings reports tails that fewer than one in a thousand tables of normal rows have. Correlations

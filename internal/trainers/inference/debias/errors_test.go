@@ -45,13 +45,17 @@ func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table
 	return table, q
 }
 
+func tailsOf(t *testing.T, table *data.Table, mu []float64, p mat.Symmetric) tails {
+	o, multiply := rowsOf(t, table, mu, p)
+	return o.tails(multiply, table.Weights != nil)
+}
+
 // E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value for factors ½ and 3⁄2.
 func TestTailsOfScaledRows(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(40) {
 		table, p := scaled(t, 500, seed, 0.5, 1.5)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
-		require.NoError(t, err)
+		tails := tailsOf(t, table, []float64{1, 2, 3, 4}, p)
 		require.Greater(t, tails.z, 5.)
 		require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
 		ratios = append(ratios, tails.ratio)
@@ -65,13 +69,10 @@ func TestTailsOfNormalRows(t *testing.T) {
 	var known, fitted []float64
 	for seed := range uint64(tables) {
 		table, p := scaled(t, 400, seed, 1, 1)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
-		require.NoError(t, err)
+		tails := tailsOf(t, table, []float64{1, 2, 3, 4}, p)
 		known = append(known, tails.z)
 		n := likeliest(t, table)
-		tails, err = tailsOf(table, n.mu, n.p)
-		require.NoError(t, err)
-		fitted = append(fitted, tails.z)
+		fitted = append(fitted, tailsOf(t, table, n.mu, n.p).z)
 	}
 	// With fitted moments Mardia's kurtosis is smaller by 2k(k + 2)/(n + 1), about √(k(k + 2)/2n) of
 	// z; k is 2.8 here.

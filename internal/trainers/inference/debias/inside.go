@@ -38,31 +38,31 @@ const (
 //
 // J is the observed Jacobian Γ + K, and V the second moments of the rows' parts U_i at θ̂
 // (mcem.Equation). V includes the Monte Carlo noise; n − d − 1 replaces n because each column's
-// parameters are fitted. why is the reason without an estimate.
-func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err error) {
+// parameters are fitted.
+func StepInside(ctx context.Context, p Inside) (*Estimate, error) {
 	d, n := p.Table.D, p.Table.N
 	if n <= d+1 {
-		return nil, "there are no more rows than columns", nil
+		return nil, noIntervals("there are no more rows than columns")
 	}
 	size := float64(d * (d + 3) / 2)
 	if err := memory.Check(8*size*size*float64(6+3*max(1, p.Workers)), "take Spec.Inference bootstrap=N", "the errors of the %.0f parameters of %d columns", size, d); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	r, free, err := p.root(ctx)
-	if err != nil || r == nil {
-		return nil, "the curvature of the loss is singular", err
+	if err != nil {
+		return nil, err
 	}
 	all := mcem.Everything(d)
 	step, jacobian, q, ok, err := r.Newton()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var half, whole mat.Dense
 	if !ok || jacobian.SolveTo(&half, false, q.Spread) != nil || jacobian.SolveTo(&whole, false, half.T()) != nil {
-		return nil, "the Jacobian of the equation is singular", nil
+		return nil, noIntervals("the Jacobian of the equation is singular")
 	}
 	theta := r.Theta
-	e = &Estimate{Covariance: mat.NewSymDense(len(theta), nil), Free: free}
+	e := &Estimate{Covariance: mat.NewSymDense(len(theta), nil), Free: free}
 	for a, i := range all.Places {
 		theta[i] -= step[a]
 		for b, j := range all.Places {
@@ -80,23 +80,20 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 		}
 	}
 	e.errors(contrasts, variances)
-	return e, "", nil
+	return e, nil
 }
 
-// root returns the root with all pairs free; else the start with rows drawn from it; nil if the
-// loss has no minimum.
+// root returns the root with all pairs free; else the start with rows drawn from it.
 func (p Inside) root(ctx context.Context) (r *mcem.Root, free bool, err error) {
-	d := p.Table.D
 	by := mcem.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()
-	bounds := &optim.PositiveDefinite{Floor: floor}
-	m := model.NewGaussian(d, model.Natural)
+	m := model.NewGaussian(p.Table.D, model.Natural)
 	mcem.Put(m, mcem.Parameters(p.Start))
-	r, ok, err := by.Root(ctx, m, mcem.Everything(d), bounds, tolerance, turns)
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	if !r.Bounded {
-		return r, true, nil
+	r, ok, err := by.Root(ctx, m, mcem.Everything(p.Table.D), &optim.PositiveDefinite{Floor: floor}, tolerance, turns)
+	switch {
+	case err == nil && !ok:
+		return nil, false, noIntervals("the curvature of the loss is singular")
+	case err != nil || !r.Bounded:
+		return r, true, err
 	}
 	r.Theta = mcem.Parameters(p.Start)
 	mcem.Put(m, r.Theta)

@@ -31,12 +31,18 @@ func newNormal(t *testing.T, mu []float64, p mat.Symmetric) *normal {
 	return n
 }
 
-func atProblem(t *testing.T, p Problem) (*moments, gradients) {
+func rowsOf(t *testing.T, table *data.Table, mu []float64, p mat.Symmetric) (*rows, graph.Product[float64]) {
 	t.Helper()
 	multiply, err := graph.NewProduct()
 	require.NoError(t, err)
-	o, err := newRows(multiply, p.Table, p.Mean, p.Precision)
+	o, err := newRows(multiply, table, mu, p)
 	require.NoError(t, err)
+	return o, multiply
+}
+
+func atProblem(t *testing.T, p Problem) (*moments, gradients) {
+	t.Helper()
+	o, multiply := rowsOf(t, p.Table, p.Mean, p.Precision)
 	g := o.gradients(multiply, p.Equation)
 	m, err := p.moments(o, g)
 	require.NoError(t, err)

