@@ -390,7 +390,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			names = append(names, c.Name)
 		}
 		why := strings.Join(LeftOutLines(refused, 3), "; ")
-		return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
+		return s.options.refuse(s.file, "columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names...)
 	case wrong != nil:
 		return wrong
 	case !s.options.Lenient && (len(kept) == 0 || kept[0] == s.plain && s.plain > 0):
@@ -439,7 +439,7 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (c
 		case c.Kind == Identifier && declared == "" && o.Strict && sums.Fault(name) == nil:
 			c.Kind, c.LeftOut = "", ""
 		case c.LeftOut != "" && wanted:
-			return c, s.refuseAll(cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
+			return c, o.refuse(s.file, cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), name)
 		}
 		return c, nil
 	}
@@ -464,7 +464,7 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (c
 	case declared.hasLevels() && c.Distinct > MostLevels:
 		return c, fmt.Errorf("%s: column %q has %d different values; the maximum for a column of levels is %d; leave it out (ReadOptions.Exclude), or merge values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && wanted:
-		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
+		return c, o.refuse(s.file, (&ColumnError{name, c.LeftOut}).Error(), name)
 	case c.LeftOut != "":
 		return c, nil
 	case c.Kind == Binary && len(c.Levels) != 2:
@@ -476,18 +476,15 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (c
 	return c, nil
 }
 
-func (s *source) refuseAll(why string, names []string) error {
-	if len(s.options.Columns) > 0 {
-		return fmt.Errorf("%s: %s; remove %s from ReadOptions.Columns", s.file, why, it(len(names)))
+func (o ReadOptions) refuse(file, why string, names ...string) error {
+	it := "it"
+	if len(names) > 1 {
+		it = "them"
 	}
-	return fmt.Errorf("%s: %s; leave %s out with ReadOptions.Exclude %s", s.file, why, it(len(names)), shell.List(names))
-}
-
-func it(n int) string {
-	if n == 1 {
-		return "it"
+	if len(o.Columns) > 0 {
+		return fmt.Errorf("%s: %s; remove %s from ReadOptions.Columns", file, why, it)
 	}
-	return "them"
+	return fmt.Errorf("%s: %s; leave %s out with ReadOptions.Exclude %s", file, why, it, shell.List(names))
 }
 
 func keep(t *Table, columns []int) {

@@ -1,8 +1,6 @@
 package data
 
 import (
-	"missingscore/data/format"
-
 	"bytes"
 	"fmt"
 	"io"
@@ -26,7 +24,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
 
+	_ "missingscore/data/arrow" // formats that tests read
+	_ "missingscore/data/excel"
+	"missingscore/data/format"
+	_ "missingscore/data/parquet"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
@@ -308,4 +311,81 @@ func TestChangedBytes(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20), "byte %d", i)
 		require.NotContains(t, fmt.Sprint(err), "internal error")
 	}
+}
+
+func fuzzedCompressed(f *testing.F, by string, others ...string) {
+	const short, gaps = "a,b\n1,2\n3,5\n-1,\n", "x;y\n1,5;\n;2\n3;4\n0;0\n"
+	pack := func(text string) string { return string(compressedBy(by, []byte(text))) }
+	whole := pack(short)
+	fuzztest.Reader[*Table]{
+		Read:    fuzztest.InFile(f, "t.csv."+by, func(path string) (*Table, error) { return ReadCSV(path, ReadOptions{}) }),
+		Write:   fuzztest.Written(f, "t.csv."+by, WriteCSV),
+		Accepts: []string{whole, pack(gaps), pack(short[:8]) + pack(short[8:])}, // the last in two parts, as concatenated files are
+		Refuses: []string{"", short, whole[:len(whole)-1], whole[:len(whole)/2], whole + "x", pack(""), pack("a,b\n1,\"2\n")},
+		Others:  others,
+	}.Fuzz(f)
+}
+
+func FuzzReadGzip(f *testing.F) { fuzzedCompressed(f, "gz") }
+
+// A Zstandard frame may request a window, and so memory, of any size.
+func FuzzReadZstandard(f *testing.F) {
+	const text = "a,b\n1,2\n3,5\n-1,\n"
+	frame := func(window byte) string { // one raw block, the last
+		return "\x28\xb5\x2f\xfd\x00" + string([]byte{window, byte(len(text)<<3) | 1, byte(len(text) >> 5), 0}) + text
+	}
+	fuzzedCompressed(f, "zst", frame(0x00), frame(0x50), frame(0x90), frame(0xff))
+}
+
+func fuzzed(f *testing.F, end string, seeds ...[]byte) {
+	columns, rows := numbersOnly(40)
+	path := filepath.Join(f.TempDir(), "t"+end)
+	writeTo(f, path, columns, rows)
+	whole, err := os.ReadFile(path)
+	require.NoError(f, err)
+	f.Setenv(memory.Variable, "200MB")
+	_, err = ReadFile(path, ReadOptions{})
+	require.NoError(f, err)
+	for _, seed := range append(seeds, whole, whole[:len(whole)/2]) { // those given have columns of words, which are refused
+		f.Add(seed)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(dir, "t"+end)
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		table, err := ReadFile(path, ReadOptions{})
+		if err != nil {
+			require.Nil(t, table)
+			require.NotContains(t, err.Error(), "internal error")
+			return
+		}
+		require.Len(t, table.Values, table.N*table.D)
+		require.Len(t, table.Observed, table.N*table.D)
+		n := 0
+		for part, err := range Blocks(path, ReadOptions{}) {
+			require.NoError(t, err)
+			n += part.N
+		}
+		require.Equal(t, table.N, n)
+	})
+}
+
+func fileOf(f *testing.F, name string, make func(f testing.TB, path string)) []byte {
+	path := filepath.Join(f.TempDir(), name)
+	make(f, path)
+	content, err := os.ReadFile(path)
+	require.NoError(f, err)
+	return content
+}
+
+func FuzzReadExcel(f *testing.F) {
+	fuzzed(f, ".xlsx", fileOf(f, "t.xlsx", excelOf))
+}
+
+func FuzzReadParquet(f *testing.F) {
+	fuzzed(f, ".parquet", fileOf(f, "t.parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20) }))
+}
+
+func FuzzReadArrow(f *testing.F) {
+	fuzzed(f, ".feather", fileOf(f, "t.feather", arrowOfAll))
 }

@@ -71,7 +71,10 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	}
 	for i, name := range names {
 		part := only(t, rowsOf(t, of, name))
-		part.Dropped = counts[name] - part.N
+		part.Dropped, part.Nones = counts[name]-part.N, map[string]int{}
+		for column := range t.Nones {
+			part.Nones[column] = s.nones(slices.Index(s.header, column), labels, name)
+		}
 		if err := acceptable(part, s.file); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
 		}
@@ -95,6 +98,16 @@ func (s *sheet) labels(at int, o ReadOptions) (labels []string, counts map[strin
 		counts[name]++
 	}
 	return labels, counts
+}
+
+// nones counts the cells "None" of column j in the rows with a label.
+func (s *sheet) nones(j int, labels []string, label string) (n int) {
+	for i, row := range s.rows {
+		if labels[i] == label && row[j] == "None" {
+			n++
+		}
+	}
+	return n
 }
 
 func rowsOf(t *Table, of map[int]string, name string) (rows []int) {
@@ -125,7 +138,11 @@ func varying(t *Table, of map[int]string, names []string, by, file string, o Rea
 				c.LeftOut = "every value is " + format.Number(sums.Low)
 			}
 			if o.Strict || slices.Contains(o.Columns, name) {
-				return fmt.Errorf("%s: %w; %s (in the rows whose %s is %s)", file, &ColumnError{name, c.LeftOut}, leaveOut(name), by, names[g])
+				why := sums.Fault(name)
+				if Coded(t, j) != nil {
+					why = &ColumnError{name, c.LeftOut}
+				}
+				return fmt.Errorf("%w (in the rows whose %s is %s)", o.refuse(file, why.Error(), name), by, names[g])
 			}
 			c.LeftOut += fmt.Sprintf(" where %s is %s", by, names[g])
 		}

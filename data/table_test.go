@@ -2,12 +2,15 @@ package data_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/atomicfile"
 )
 
 func TestNewTable(t *testing.T) {
@@ -106,4 +109,79 @@ func TestCheckTable(t *testing.T) {
 	}
 	_, err := data.HideMCAR(literal(func(*data.Table) {}), 0.1, nil)
 	require.ErrorContains(t, err, "rng is nil")
+}
+
+func TestCells(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.csv")
+	require.NoError(t, os.WriteFile(in, []byte("name;b;a\n\"x; y\";1.50;\n\nz;NA;3e0\n;;\n"), 0o600))
+	c, err := data.ReadCells(in, data.ReadOptions{Columns: []string{"a", "b"}, Comma: ';'})
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 1}, c.Columns)
+	require.Equal(t, []float64{0, 1.5, 3, 0, 0, 0}, c.Table.Values)
+	require.Equal(t, []bool{false, true, true, false, false, false}, c.Table.Observed)
+	require.Equal(t, []int{2, 4, 5}, c.Table.Lines)
+
+	out := filepath.Join(dir, "out.csv")
+	read := func() string {
+		text, err := os.ReadFile(out)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, out, []float64{7, 99, 99, 8.25, -1, -2}, 1))
+	require.Equal(t, "name;b;a\n\"x; y\";1.50;7\nz;8.25;3e0\nNA;-2;-1\n", read())
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, out, []float64{7, 99, 17, 99, 99, 8.25, 99, 18.25, -1, -2, -11, -12}, 2))
+	require.Equal(t, ".imp;.id;name;b;a\n0;1;\"x; y\";1.50;NA\n0;2;z;NA;3e0\n0;3;NA;NA;NA\n1;1;\"x; y\";1.50;7\n1;2;z;8.25;3e0\n1;3;NA;-2;-1\n2;1;\"x; y\";1.50;17\n2;2;z;18.25;3e0\n2;3;NA;-12;-11\n", read())
+
+	for columns, message := range map[string]string{"c": `in.csv:1: no column "c", which the model needs; there are: name, b, a`, "name": `in.csv:2: column "name": "x; y" is not a number`} {
+		_, err := data.ReadCells(in, data.ReadOptions{Columns: []string{columns}, Comma: ';'})
+		require.ErrorContains(t, err, message)
+	}
+}
+
+func weighing(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// Rows of weight 0 and rows without a value are left out.
+func TestReadWeighted(t *testing.T) {
+	path := weighing(t, "w.csv", "a,w,b\n1,2,3\n2,0,5\n,1,\n4,4,NA\n5,6,1\n")
+	for _, o := range []data.ReadOptions{{}, {Columns: []string{"a", "b"}}, {Exclude: []string{"w"}}} {
+		table, err := data.ReadWeighted(path, "w", o)
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b"}, table.Names)
+		require.Equal(t, []float64{1, 3, 4, 0, 5, 1}, table.Values)
+		require.InDeltaSlice(t, []float64{0.5, 1, 1.5}, table.Weights, 1e-15)
+		require.InDelta(t, 144./56, table.EffectiveRows(), 1e-14)
+		require.Equal(t, []int{2, 5, 6}, table.Lines)
+		require.Equal(t, 1, table.Dropped)
+	}
+	equal, err := data.ReadWeighted(weighing(t, "e.csv", "a;w\n1;7\n2;7\n"), "w", data.ReadOptions{})
+	require.NoError(t, err)
+	require.Nil(t, equal.Weights)
+	require.EqualValues(t, 2, equal.EffectiveRows())
+}
+
+func TestWeightsThatCannotBe(t *testing.T) {
+	for text, want := range map[string]string{
+		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
+		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
+		"a,w\n1,2\n2,heavy\n":   `w.csv:3: column "w": "heavy"`,
+		"a,w\n1,2\n2,Inf\n":     `w.csv:3: column "w": "Inf"`,
+		"a,w\n1,0\n2,0\n":       `no row has a value`,
+		"a,b\n1,2\n2,3\n":       `no column "w"`,
+		"a,w\n1,2\n1,3\n4,0\n":  `constant`,
+		"w\n1\n2\n":             `every column is left out`,
+		"a,w\n1,2\n2,1e200\n":   `w.csv:3: column "w": "1e200"`,
+		"a,w,w\n1,2,2\n2,1,1\n": `two columns are named "w"`,
+	} {
+		_, err := data.ReadWeighted(weighing(t, "w.csv", text), "w", data.ReadOptions{})
+		require.ErrorContains(t, err, want, text)
+	}
+	var wrong *data.WeightsError
+	_, err := data.ReadWeighted(weighing(t, "w.csv", "a,w\n1,2\n2,3\n"), "w", data.ReadOptions{Columns: []string{"a", "w"}})
+	require.ErrorAs(t, err, &wrong)
 }

@@ -76,25 +76,30 @@ func (e *examined) nearlyEqual(j, k int) bool {
 	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
 }
 
-// complete is the correlation of columns over the n rows that have all of them.
+const mostComplete = 1 << 22 // cells of complete rows examined: a copy
+
+// complete is the correlation of columns over the n rows that have all of them; nil for too few.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
 	t, d := e.after, len(columns)
-	whole := &data.Table{D: d}
-	for i := 0; i < len(t.Values); i += t.D {
-		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
-			continue
+	var rows []int
+	for i := range t.N {
+		if !slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i*t.D+j] }) {
+			rows = append(rows, i)
 		}
+	}
+	if !enoughComplete(len(rows), d) {
+		return nil, len(rows)
+	}
+	whole := &data.Table{D: d}
+	for k := 0; k < len(rows); k += 1 + len(rows)*d/mostComplete {
 		for _, j := range columns {
-			whole.Values = append(whole.Values, t.Values[i+j])
+			whole.Values = append(whole.Values, t.Values[rows[k]*t.D+j])
 		}
 		whole.N++
-	}
-	if !enoughComplete(whole.N, d) {
-		return nil, whole.N
 	}
 	whole.Observed = slices.Repeat([]bool{true}, len(whole.Values))
 	z, _ := data.StandardScale(whole).InPlace(whole)
 	r = mat.NewSymDense(d, z.PairSums().Cross)
 	r.ScaleSym(1/float64(whole.N), r)
-	return r, whole.N
+	return r, len(rows)
 }

@@ -70,13 +70,13 @@ func seldomObserved(e *examined) []Finding {
 		}
 	}
 	names := e.names(seldom)
-	leaveOut, advice := names, "leave {it|them} out ("+strings.ReplaceAll(set("ReadOptions.Exclude", names), "%", "%%")+")"
+	text := "{columns} {is|are} observed in fewer than %d of %d rows (minimum: %d): estimates for {it|them} are mostly noise; "
 	if e.D-len(names) < 2 { // nothing would be left to estimate
-		leaveOut, advice = nil, "get more rows, or treat the result as exploratory"
+		return e.finding(Warning, seldom, text+"get more rows, or treat the result as exploratory", fewestRows, e.RowCount(), least)
 	}
-	f := e.finding(Warning, seldom, "{columns} {is|are} observed in fewer than %d of %d rows (minimum: %d): estimates for {it|them} are mostly noise; "+advice, fewestRows, e.RowCount(), least)
+	f := e.finding(Warning, seldom, text+"leave {it|them} out (%s)", fewestRows, e.RowCount(), least, set("ReadOptions.Exclude", names))
 	for i := range f {
-		f[i].LeaveOut = leaveOut
+		f[i].LeaveOut = names
 	}
 	return f
 }
