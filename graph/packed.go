@@ -18,6 +18,17 @@ func Unpack(d int, packed []float64) *mat.SymDense {
 	return mat.NewSymDense(d, upper)
 }
 
+// Pack returns the packed upper triangle of a square matrix.
+func Pack(m mat.Matrix) (packed []float64) {
+	d, _ := m.Dims()
+	for j := range d {
+		for k := j; k < d; k++ {
+			packed = append(packed, m.At(j, k))
+		}
+	}
+	return packed
+}
+
 // Symmetric unpacks θ to a symmetric matrix.
 func Symmetric(b *Builder, packed Node, d int) Node {
 	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,

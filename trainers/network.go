@@ -113,7 +113,10 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 
 // thresholds is nil if there are no ordinal columns.
 func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
-	all := n.Thresholds()
+	if n.Moments() == nil {
+		return nil
+	}
+	all := n.Moments().Cuts
 	if !p.wide || all == nil {
 		return all
 	}
@@ -167,7 +170,7 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	mean := scale.Location(m.Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
-		Cut: n.CutByChoice(), Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
+		Cut: n.CutByChoice(), Adjacency: regpath.Adjacency(n.NodePrecision(m.Packed.Value), len(n.Nodes()), n.Config.Threshold), Covariates: n.Config.Covariates,
 	}
 	r.Names, r.Mean, r.Precision = n.NodeNames(), mean, whole
 	if r.Covariates != nil || n.Blocks() != nil {

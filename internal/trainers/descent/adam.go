@@ -19,15 +19,18 @@ func resolveAdam(c Config, p Problem) (Config, error) {
 	}
 	_, noising := p.Objective.(losses.Noising)
 	training := model.TrainingOf(p.Model)
-	batch := min(p.Batch, p.Rows)
-	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
+	setting.Default(&c.Epochs, training.Epochs(batches(p.Rows, min(p.Batch, p.Rows)), noising))
 	setting.Default(&c.Rate, training.Rate)
-	c, err := c.resolveAverage(training, p)
-	if err != nil {
-		return c, err
+	switch {
+	case c.Average == nil && !p.Penalised && training.Average > 0:
+		c.Average = &training.Average
+	case c.Average != nil && p.Penalised && *c.Average > 0:
+		return c, setting.Errorf("average", *c.Average, "averaging cannot be combined with a penalty, because averages are rarely 0; leave one of the two out")
 	}
 	return c.resolveValidation(training, p)
 }
+
+func batches(rows, size int) int { return (rows + size - 1) / size }
 
 type sums struct {
 	Loss, Size float64
@@ -51,12 +54,12 @@ func runAdam(ctx context.Context, f *Fit) error {
 		}
 		s.Before = &before
 	}
-	perEpoch, every := f.batches(from.Count()), 1
+	perEpoch, every := batches(from.Count(), f.Engine.Config.Batch), 1
 	if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
 		every = max(1, 100/perEpoch)
 	}
 	over := f.Whole // less the held-out rows
-	for epoch := s.Iteration / perEpoch; epoch < c.Epochs && !f.patient(); epoch++ {
+	for epoch := s.Iteration / perEpoch; epoch < c.Epochs && !s.patient(c.Patience); epoch++ {
 		if err := f.epoch(ctx, from, epoch, perEpoch, &over); err != nil {
 			return err
 		}
@@ -84,11 +87,6 @@ func runAdam(ctx context.Context, f *Fit) error {
 		f.Restore(s.Best.Engine)
 	}
 	return nil
-}
-
-func (f *Fit) batches(n int) int {
-	size := f.Engine.Config.Batch
-	return (n + size - 1) / size
 }
 
 func (f *Fit) epoch(ctx context.Context, from rows.Rows, epoch, perEpoch int, over *engine.Window) error {
@@ -123,7 +121,7 @@ func (f *Fit) epoch(ctx context.Context, from rows.Rows, epoch, perEpoch int, ov
 			}
 			f.Report(p)
 		}
-		made += f.batches(len(w.Order))
+		made += batches(len(w.Order), size)
 		if !w.Whole && made < (epoch+1)*perEpoch { // the pass is not over until it was checked
 			if err := f.Save(); err != nil {
 				return err
@@ -145,7 +143,7 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	if before := f.State.Before; before != nil && !(b.Loss < *before) {
 		return false, fmt.Sprintf("NOT converged: the held-out loss never fell below its start of %.5g; use a smaller rate; %s", *before, best)
 	}
-	n, patient, fell := len(h)/5, f.patient(), 0.0
+	n, patient, fell := len(h)/5, f.State.patient(f.Config.Patience), 0.0
 	if n >= fewestEpochs {
 		rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut })
 		if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 { // small noise: falls would not mean better draws
@@ -185,16 +183,6 @@ const HeldOutLoss = "the held-out loss"
 // after step t (Shamir & Zhang 2013, §4).
 
 const mostAveraged = 0.5 // share of the steps
-
-func (c Config) resolveAverage(training model.Training, p Problem) (Config, error) {
-	switch {
-	case c.Average == nil && !p.Penalised && training.Average > 0:
-		c.Average = &training.Average
-	case c.Average != nil && p.Penalised && *c.Average > 0:
-		return c, setting.Errorf("average", *c.Average, "averaging cannot be combined with a penalty, because averages are rarely 0; leave one of the two out")
-	}
-	return c, nil
-}
 
 func (f *Fit) average() {
 	s, share := f.State, f.Config.Average

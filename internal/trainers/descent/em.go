@@ -87,7 +87,10 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 		s.Anderson.Forget()
 		t.Settle(s)
 	case err != nil:
-		withdraw(t, s, err)
+		var singular *em.SingularError
+		if !(errors.As(err, &singular) && singular.Put(t.Model)) && s.Solved != nil {
+			t.Settle(s)
+		}
 		state.Degenerate = f.look(true)
 	case s.Count%watchedTurns == 0 || state.Stall.reached():
 		if d := f.look(false); d != nil && !state.Guarded {
@@ -149,16 +152,6 @@ func (f *Fit) look(ended bool) *degenerate {
 	}
 	slices.Sort(d.Columns)
 	return d
-}
-
-func withdraw(t em.Turns, s *em.State, err error) {
-	var singular *em.SingularError
-	if errors.As(err, &singular) && singular.Put(t.Model) {
-		return
-	}
-	if s.Solved != nil {
-		t.Settle(s)
-	}
 }
 
 func correlations(g *model.Gaussian) *mat.SymDense {

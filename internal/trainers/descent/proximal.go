@@ -17,19 +17,15 @@ import (
 )
 
 type spectral struct {
-	Lambda float64   // 0: not started
-	Recent []float64 // last values of F
-	Start  float64   // |F| at the start
-	Step   float64   // next t to try
-	Long   bool      // use the long Barzilai–Borwein step next
-	Count  int       // iterations
+	optim.Spectral
+	Lambda float64 // 0: not started
+	Start  float64 // |F| at the start
+	Count  int     // iterations
 }
 
 const (
 	proximalTolerance       = 1e-7
 	proximalSingleTolerance = 1e-3 // with float32
-	recentValues            = 5
-	proximalDecrease        = 1e-4
 	firstStep               = 1e-2
 	longestStep             = 1e6
 	mostHalved              = 1e-6 // of a step
@@ -53,10 +49,8 @@ type proximal struct {
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
 //
-// within positive definite matrices of couplings. t alternates between the long and the short
-// Barzilai–Borwein step and is halved until F falls by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M below the greatest of
-// the last values of F (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends when the relative
-// proximal gradient
+// within positive definite matrices of couplings. t is optim.Spectral's, halved until F falls. It
+// ends when the relative proximal gradient
 //
 //	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
 //
@@ -71,7 +65,7 @@ func runProximal(ctx context.Context, f *Fit) error {
 		value := p.value()
 		step := s.Step
 		setting.Default(&step, firstStep)
-		*s = spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
+		*s = spectral{optim.Spectral{Recent: []float64{value}, Step: step}, f.shrink.lambda, math.Abs(value), 0}
 		f.State.Stuck = false
 	}
 	for s.Count == 0 || s.Count < f.Config.Iterations && p.residual() > f.Config.Tolerance && !f.State.Stuck {
@@ -145,8 +139,12 @@ func (p *proximal) iterate(ctx context.Context) error {
 		for i, v := range to {
 			moved += (v - theta[i]) * (v - theta[i]) / p.inverse[i]
 		}
-		if moved > 0 && p.value() <= slices.Max(s.Recent)-proximalDecrease/(2*t)*moved+slack {
-			p.accept(theta, to, gradient, t, moved)
+		if moved > 0 && s.Falls(p.value(), t, moved, slack) {
+			s.Accept(p.value(), t, theta, to, gradient, p.gradient, p.inverse)
+			s.Step = min(s.Step, longestStep)
+			s.Count++
+			p.State.Iteration++
+			p.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Count, Total: p.Fit.Config.Iterations, Lambda: s.Lambda, Loss: p.loss, EffectiveSize: math.NaN()})
 			return p.note()
 		}
 	}
@@ -154,32 +152,6 @@ func (p *proximal) iterate(ctx context.Context) error {
 	p.loss, p.gradient = loss, gradient
 	p.State.Stuck = true
 	return nil
-}
-
-func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
-	s := &p.State.Spectral
-	if s.Recent = append(s.Recent, p.value()); len(s.Recent) > recentValues {
-		s.Recent = slices.Clone(s.Recent[1:])
-	}
-	along, across := 0.0, 0.0 // ⟨Δθ, Δ∇ℓ⟩ and ‖Δ∇ℓ‖² in the dual of M
-	for i, v := range to {
-		change := p.gradient[i] - gradient[i]
-		along += (v - from[i]) * change
-		across += change * change * p.inverse[i]
-	}
-	switch {
-	case along <= 0: // no positive curvature
-		s.Step = 2 * t
-	case s.Long:
-		s.Step = moved / along
-	default:
-		s.Step = along / across
-	}
-	s.Step = min(s.Step, longestStep)
-	s.Long = !s.Long
-	s.Count++
-	p.State.Iteration++
-	p.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Count, Total: p.Fit.Config.Iterations, Lambda: s.Lambda, Loss: p.loss, EffectiveSize: math.NaN()})
 }
 
 func (p *proximal) note() error {
@@ -215,11 +187,7 @@ func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, e
 	}
 	coupled, _ := model.CoupledOf(m) // checked by checkPenalised
 	s := &shrinkage{by: by, matrix: coupled.Matrix(), d: m.Dim()}
-	for i, p := range m.Params() {
-		if p == s.matrix {
-			s.place = i
-		}
-	}
+	s.place = slices.Index(m.Params(), s.matrix)
 	if s.least = least; least == 0 {
 		s.least = leastEigenvalue * s.size()
 	}
@@ -298,21 +266,13 @@ func (s *shrinkage) nearest(packed []float64) []float64 {
 	var vectors, scaled mat.Dense
 	e.VectorsTo(&vectors)
 	values := e.Values(nil)
-	scaled.CloneFrom(&vectors)
 	for j, v := range values {
-		for i := range s.d {
-			scaled.Set(i, j, vectors.At(i, j)*max(v, s.least))
-		}
+		values[j] = max(v, s.least)
 	}
+	scaled.Mul(&vectors, mat.NewDiagDense(s.d, values))
 	var product mat.Dense
 	product.Mul(&scaled, vectors.T())
-	out := make([]float64, 0, len(packed))
-	for j := range s.d {
-		for k := j; k < s.d; k++ {
-			out = append(out, product.At(j, k))
-		}
-	}
-	return out
+	return graph.Pack(&product)
 }
 
 func (s *shrinkage) inside(packed []float64) bool {

@@ -92,7 +92,6 @@ func (f *Fit) barelyMoves(steps int) bool {
 	return t.PatientSteps > 0 && float64(steps)*f.Config.Rate < 100*t.Rate
 }
 
-func (f *Fit) patient() bool {
-	b, h := f.State.Best, f.State.History
-	return b != nil && h[len(h)-1].Epoch-b.Epoch >= f.Config.Patience
+func (s *State) patient(patience int) bool {
+	return s.Best != nil && s.History[len(s.History)-1].Epoch-s.Best.Epoch >= patience
 }

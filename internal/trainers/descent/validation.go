@@ -43,8 +43,8 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 		return c, foreign(reason, setting.Field{Name: "patience", Value: float64(c.Patience)})
 	}
 	learned := rows - heldOutRows(*c.Validation, rows)
-	batch := max(1, min(p.Batch, learned))
-	setting.Default(&c.Patience, max(defaultPatience, model.EpochsOf(t.PatientSteps, (learned+batch-1)/batch)))
+	perEpoch := batches(learned, max(1, min(p.Batch, learned)))
+	setting.Default(&c.Patience, max(defaultPatience, model.EpochsOf(t.PatientSteps, perEpoch)))
 	if heldOutRows(*c.Validation, rows) < 2 {
 		return c, setting.Errorf("validation", *c.Validation, "of %d rows it holds out fewer than 2; use a larger share", rows)
 	}

@@ -88,12 +88,13 @@ type judgement struct {
 // stretch scores networks by one reference, the refit of their common edges; ok is false without
 // one.
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
-	support := func(point int) *mcem.Support {
-		return mcem.NewSupport(j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
+	var networks []network.Adjacency
+	for _, point := range points {
+		networks = append(networks, j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
 	}
-	common := j.State.Points[points[0]].Adjacency(j.Table.D, j.Config.Threshold)
-	for _, point := range points[1:] {
-		for i, edge := range j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold).Edge {
+	common := network.Adjacency{D: j.Table.D, Edge: slices.Clone(networks[0].Edge)}
+	for _, a := range networks[1:] {
+		for i, edge := range a.Edge {
 			common.Edge[i] = common.Edge[i] && edge
 		}
 	}
@@ -117,7 +118,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		v, ok, err := by.Network(support(point))
+		v, ok, err := by.Network(mcem.NewSupport(networks[i]))
 		if err != nil || !ok {
 			return false, err
 		}

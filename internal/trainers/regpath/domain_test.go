@@ -204,20 +204,3 @@ func equal(t *testing.T, want, got []float64) {
 		require.True(t, v == got[i] || math.IsNaN(v) && math.IsNaN(got[i]), "score %d: %v and %v", i, v, got[i])
 	}
 }
-
-func TestRidgePathOnADomain(t *testing.T) {
-	_, table := testtables.Star(t, 6, 400, 0.3)
-	table, _ = data.Standardise(table)
-	box := domain.All(6)
-	box.Lower[0] = -9
-	by := engine.Config{Method: "em-exact-mc"}
-	bounded, scores := estimate(t, engine.Problem{Table: table, Domain: box}, by, Config{Lambdas: 30})
-	require.Equal(t, ridge, bounded.Penalty().Kind)
-	free, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: ridge}})
-	require.Equal(t, free.State.Pilot.Packed, bounded.State.Pilot.Packed)
-	require.Less(t, slices.Min(scores), scores[0])
-	require.True(t, bounded.State.Refine.Converged, bounded.Verdict())
-	for i, v := range free.packed() { // the bound has no effect
-		require.InDelta(t, v, bounded.packed()[i], 0.15)
-	}
-}

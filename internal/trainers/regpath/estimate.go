@@ -7,7 +7,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
-	"missingscore/internal/data/network"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
@@ -264,10 +263,6 @@ func (r *Run) NodeNames() []string { return r.covariates.names }
 // Blocks returns the columns of each node; nil: one column each.
 func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
 
-func (r *Run) Network(packed []float64) network.Adjacency {
-	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
-}
-
 // NodePrecision returns the packed matrix of the nodes; pairs with a block have strengths, without
 // sign.
 func (r *Run) NodePrecision(packed []float64) []float64 {
@@ -298,11 +293,3 @@ func (r *Run) Moments() *pairmoments.Moments {
 
 // CutByChoice reports whether the choice needed no smaller λ.
 func (r *Run) CutByChoice() bool { return !r.ended() }
-
-// Thresholds of ordinal columns; nil if there are none.
-func (r *Run) Thresholds() [][]float64 {
-	if r.matrix != nil && r.matrix.of != nil {
-		return r.matrix.of.Cuts
-	}
-	return nil
-}

@@ -13,13 +13,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
-	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
-	"missingscore/trainers/estimator"
-	"missingscore/trainers/source"
 )
 
 func TestADivergingRefinementKeepsThePath(t *testing.T) {
@@ -128,86 +124,6 @@ func TestAgainComesToTheSame(t *testing.T) {
 			}
 			require.InDelta(t, cold.State.Refine.Loss, near.State.Refine.Loss, 1e-3*math.Abs(cold.State.Refine.Loss))
 		}
-	}
-}
-
-type panicking struct {
-	source.Source
-	upTo int
-}
-
-func (p panicking) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
-	if len(b.Rows) <= p.upTo {
-		panic("shape")
-	}
-	return p.Source.Complete(b, x, logProposal, rng)
-}
-
-func withSource(t *testing.T, of, name string, from func(source.Setting) (source.Source, error)) {
-	t.Helper()
-	e, err := estimator.ByName(of)
-	require.NoError(t, err)
-	registered := estimator.All
-	t.Cleanup(func() { estimator.All = registered })
-	e.Name, e.Source.New = name, from
-	estimator.All = append(slices.Clone(registered), e)
-}
-
-func TestPanicsAreErrors(t *testing.T) {
-	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, 0.3, stream.New(1, stream.Hide))
-	require.NoError(t, err)
-	table, _ = data.Standardise(table)
-
-	for name, c := range map[string]struct{ upTo, batch int }{"in a part of a step": {100, 40}, "in a part of the rows": {80, 100}} {
-		t.Run(name, func(t *testing.T) {
-			withSource(t, "iw", "panicking", func(s source.Setting) (source.Source, error) {
-				p, err := source.Proposal.New(s)
-				return panicking{p, c.upTo}, err
-			})
-			r, err := New(engine.Problem{Table: table}, engine.Config{Method: "panicking", Batch: c.batch, Workers: 2},
-				Config{Lambdas: 2, InitialIter: 2, IterPerLambda: 2, Select: Selection{Kind: "cv"}}, &State{})
-			require.NoError(t, err)
-			_, err = r.Estimate(t.Context(), func() error { return nil })
-			require.ErrorContains(t, err, "internal error: shape (")
-		})
-	}
-}
-
-func TestStepsDoNotAllocate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tests of races are the short ones, and the detector of races allocates")
-	}
-	blas, err := graph.BLAS()
-	require.NoError(t, err)
-	if strings.HasPrefix(blas, "gonum") {
-		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
-	}
-	rng := stream.New(1, stream.Simulate)
-	truth, err := simulate.Normal(10, rng)
-	require.NoError(t, err)
-	complete, err := truth.Sample(100, rng)
-	require.NoError(t, err)
-	table, err := data.HideMCAR(complete, 0.3, rng)
-	require.NoError(t, err)
-	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
-		t.Run(dtype.String(), func(t *testing.T) {
-			r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Batch: 40, Seed: 1, DType: dtype}, Config{Schedule: Fixed}, &State{})
-			require.NoError(t, err)
-			at := r.StepsAt(len(r.lambdas) / 2)
-			step := func() error { return at(t.Context()) }
-			for range 3 { // allocates buffers and the shuffles of the next epochs
-				require.NoError(t, step())
-			}
-			require.Zero(t, testing.AllocsPerRun(20, func() {
-				if err := step(); err != nil {
-					t.Error(err)
-				}
-			}))
-		})
 	}
 }
 

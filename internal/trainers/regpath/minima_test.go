@@ -32,6 +32,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 		domain          *domain.Domain
 	}{
 		"exact":             {sparse, "exact", l1, nil},
+		"the paper's exact": {sparse, "exact", l1, nil},
 		"full":              {complete, "full", l1, nil},
 		"zeroed":            {sparse, "zeroed", l1, nil},
 		"full in box":       {inside, "full", l1, box},
@@ -43,7 +44,11 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			table, scale := data.Standardise(c.table)
 			s := c.domain.Standardised(scale.Mean, scale.Deviation)
 			p, steps := engine.Problem{Table: table, Domain: s}, engine.Config{Method: c.method}
-			r, _ := estimate(t, p, steps, Config{Penalty: Penalty{Kind: c.penalty}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true})
+			config := Config{Penalty: Penalty{Kind: c.penalty}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true}
+			if name == "the paper's exact" {
+				config = Config{Penalty: config.Penalty, Schedule: Fixed, InitialIter: 2000, IterPerLambda: 2000, Lambdas: 4, LambdaMin: 0.05, Select: config.Select, PathOnly: true}
+			}
+			r, _ := estimate(t, p, steps, config)
 			require.Empty(t, r.unfinished())
 			require.Zero(t, r.State.Points[0].Edges)
 			weights := make([]float64, len(r.packed()))
@@ -89,28 +94,5 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			}
 			require.Greater(t, edges, 9)
 		})
-	}
-}
-
-func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
-	_, table := testtables.Star(t, 4, 100, 0.4)
-	table, _ = data.Standardise(table)
-	at := func(c Config) *Run {
-		c.Select, c.PathOnly = Selection{Kind: "none"}, true
-		if c.Schedule == "" {
-			c.StopTol = 1e-7
-		}
-		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, c)
-		return r
-	}
-	warm := at(Config{Penalty: Penalty{Kind: l1}, Lambdas: 6, LambdaMin: 0.02}).State.Points
-	require.Greater(t, warm[5].Edges, 3, "of 6")
-	for _, k := range []int{1, 5} {
-		lambda := warm[k].Lambda
-		cold := at(Config{Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda}).State.Points[0]
-		require.InDeltaSlice(t, warm[k].Packed, cold.Packed, 1e-6)
-		plain := at(Config{Schedule: Fixed, InitialIter: 6000, Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda}).State.Points[0]
-		require.InDeltaSlice(t, plain.Packed, warm[k].Packed, 1e-6)
-		require.Less(t, cold.Iterations, 100)
 	}
 }

@@ -78,18 +78,8 @@ type refitOf struct {
 func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
 	d := f.engine.Table.D
 	s = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(start)}
-	free, pairs := make([]float64, len(held)), [][2]int32{}
-	for j, i := 0, 0; j < d; j++ {
-		for k := j; k < d; k, i = k+1, i+1 {
-			if held[i] {
-				s.X[d+i] = 0
-				continue
-			}
-			if free[i] = 1; k > j {
-				pairs = append(pairs, [2]int32{int32(j), int32(k)})
-			}
-		}
-	}
+	free, pairs := members(held, d)
+	floats.Mul(s.X[d:], free)
 	f.posdef.ProjectPacked(s.X[d:], d)
 	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
 	for x := s.X; ; {
@@ -131,6 +121,22 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 		}
 		x = turns.Next(x, solved)
 	}
+}
+
+// members are the elements of P that are not held: 1 in free, and their pairs of columns.
+func members(held []bool, d int) (free []float64, pairs [][2]int32) {
+	free = make([]float64, len(held))
+	for j, i := 0, 0; j < d; j++ {
+		for k := j; k < d; k, i = k+1, i+1 {
+			if held[i] {
+				continue
+			}
+			if free[i] = 1; k > j {
+				pairs = append(pairs, [2]int32{int32(j), int32(k)})
+			}
+		}
+	}
+	return free, pairs
 }
 
 func inverse(p []float64, d int) []float64 {

@@ -16,27 +16,19 @@ import (
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 1 on the diagonal of P and on η, 2 off the diagonal
 //
-// where t alternates between the long and the short Barzilai–Borwein step and is halved until P is
-// positive definite and
-//
-//	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} w_jk |P_jk|
-//
-// (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex Gong et al. 2013: every
-// limit point is stationary). Iterations end if F falls only towards a P that is not positive
-// definite (docs/theory/path.md#stuck).
+// where t is optim.Spectral's, halved until P is positive definite and F = ℓ + λ Σ_{j<k} w_jk |P_jk|
+// falls (for losses that are not convex Gong et al. 2013: every limit point is stationary).
+// Iterations end if F falls only towards a P that is not positive definite
+// (docs/theory/path.md#stuck).
 type Spectral struct {
+	optim.Spectral
 	Gradient []float64 // ∇ℓ at the current θ; nil: unknown
 	Loss     float64   // ℓ at the current θ
-	Recent   []float64 // last values of F at this λ
-	Step     float64   // next t to try
-	Long     bool      // use the long step next
 	Still    bool      // the last step moved θ by rounding only, so Step has no curvature information
 	Stuck    bool      // at this λ F falls towards a P that is not positive definite
 }
 
 const (
-	spectralMemory   = 5
-	spectralDecrease = 1e-4
 	spectralNoise    = 1e-10 // of θ: a shorter movement is rounding
 	spectralShortest = 1e-4  // of the proximal gradient step: a shorter one means that P reaches its bound
 )
@@ -189,8 +181,8 @@ func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 		if err != nil {
 			return err
 		}
-		if ok && !(to.value > slices.Max(s.Recent)-spectralDecrease/(2*t)*to.dd) {
-			a.accept(to)
+		if ok && s.Falls(to.value, t, to.moved, 0) {
+			a.accept(theta, to)
 			return nil
 		}
 	}
@@ -200,7 +192,7 @@ func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	}
 	if ok {
 		s.Recent = nil // F may have risen
-		a.accept(to)
+		a.accept(theta, to)
 		return nil
 	}
 	inside := a.posdef.Inside(a.model)
@@ -223,16 +215,14 @@ type trial struct {
 	loss     float64   // ℓ
 	gradient []float64 // ∇ℓ
 	value    float64   // F
-
-	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
-	size       float64 // ‖θ‖²_M
+	moved    float64   // ‖Δθ‖²_M
+	size     float64   // ‖θ‖²_M
 }
 
 // ok is false if P is not positive definite or the loss or its gradient not finite. After an error
 // the model is at θ.
 func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
-	before := a.State.Spectral.Gradient
-	to = trial{t: t, theta: a.step(theta, before, t, lambda, false)}
+	to = trial{t: t, theta: a.step(theta, a.State.Spectral.Gradient, t, lambda, false)}
 	a.set(to.theta)
 	if !engine.Finite(to.theta...) || !a.posdef.Inside(a.model) {
 		return to, false, nil
@@ -245,32 +235,17 @@ func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bo
 		return to, false, nil
 	}
 	for i, v := range to.theta {
-		x, y := v-theta[i], to.gradient[i]-before[i]
-		to.dd += x * x / a.inverse[i]
+		to.moved += (v - theta[i]) * (v - theta[i]) / a.inverse[i]
 		to.size += v * v / a.inverse[i]
-		to.dg += x * y
-		to.gg += y * y * a.inverse[i]
 	}
 	to.value = to.loss + lambda*a.penalty(to.theta)
 	return to, true, nil
 }
 
-func (a *accelerated) accept(to trial) {
+func (a *accelerated) accept(theta []float64, to trial) {
 	s := &a.State.Spectral
-	s.Recent = append(s.Recent, to.value)
-	if len(s.Recent) > spectralMemory {
-		s.Recent = slices.Clone(s.Recent[1:])
-	}
-	s.Loss, s.Gradient = to.loss, to.gradient
-	switch {
-	case to.dg <= 0: // no positive curvature
-		s.Step = 2 * to.t
-	case s.Long:
-		s.Step = to.dd / to.dg
-	default:
-		s.Step = to.dg / to.gg
-	}
-	s.Long, s.Still = !s.Long, to.dd <= spectralNoise*spectralNoise*to.size
+	s.Accept(to.value, to.t, theta, to.theta, s.Gradient, to.gradient, a.inverse)
+	s.Loss, s.Gradient, s.Still = to.loss, to.gradient, to.moved <= spectralNoise*spectralNoise*to.size
 	a.State.Block.Count++
 	a.State.Iteration++
 }

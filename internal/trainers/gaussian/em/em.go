@@ -30,11 +30,7 @@ func Unpenalised(packed, s []float64) (ok bool) {
 	if err := c.InverseTo(&p); err != nil {
 		return false
 	}
-	for j := range d {
-		for k := j; k < d; k++ {
-			packed[graph.PackedIndex(d, j, k)] = p.At(j, k)
-		}
-	}
+	copy(packed, graph.Pack(&p))
 	return true
 }
 
@@ -132,15 +128,10 @@ func (t *Turns) Settle(s *State) { t.Put(s.Solved) }
 
 // At returns (μ, P) of the model.
 func (t *Turns) At() []float64 {
-	d, x := t.Model.Dim(), t.Model.Mean()
 	if t.Model.Parameterisation() != model.CholeskyFactor {
-		return append(x, t.Model.Packed.Value...)
+		return slices.Concat(t.Model.Mean(), t.Model.Packed.Value)
 	}
-	p := t.Model.Precision().RawSymmetric()
-	for j := range d {
-		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
-	}
-	return x
+	return append(t.Model.Mean(), graph.Pack(t.Model.Precision())...)
 }
 
 // Put moves the model to (μ, P). Without Bounds, ok is false if P is not positive definite.

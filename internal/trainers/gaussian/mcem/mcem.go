@@ -164,21 +164,10 @@ func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]flo
 
 // Parameters returns θ = (η, P), P in the order of graph.PackedIndex.
 func Parameters(m *model.Gaussian) []float64 {
-	theta := make([]float64, 0, m.Dim()*(m.Dim()+3)/2)
-	p, mu := m.Precision(), m.Mean()
-	for j := range mu {
-		eta := 0.0
-		for k, v := range mu {
-			eta += p.At(j, k) * v
-		}
-		theta = append(theta, eta)
-	}
-	for j := range mu {
-		for k := j; k < len(mu); k++ {
-			theta = append(theta, p.At(j, k))
-		}
-	}
-	return theta
+	var eta mat.VecDense
+	p := m.Precision()
+	eta.MulVec(p, mat.NewVecDense(m.Dim(), m.Mean()))
+	return append(eta.RawVector().Data, graph.Pack(p)...)
 }
 
 func Put(m *model.Gaussian, theta []float64) {

@@ -131,22 +131,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func TestGroupsOfOne(t *testing.T) {
-	blocks, d := blocksOf(1, 1, 1, 1, 1, 1)
-	s := covariances(d, 30, 2)
-	plain, groups := sparse.Identity(d), sparse.Identity(d)
-	for _, lambda := range []float64{0.6, 0.2} {
-		for p, b := range map[*sparse.Matrix][]data.Block{plain: nil, groups: blocks} {
-			l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-12, Blocks: b}
-			_, err := l.Minimise(t.Context(), p, lambda, lambda)
-			require.NoError(t, err)
-		}
-		require.NotEmpty(t, plain.At)
-		require.Equal(t, plain.At, groups.At)
-		require.InDeltaSlice(t, packed(plain), packed(groups), 1e-9)
-	}
-}
-
 func TestFitOfGroups(t *testing.T) {
 	blocks, d := blocksOf(2, 1, 2)
 	s := covariances(d, 50, 3)

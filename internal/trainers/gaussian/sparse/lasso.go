@@ -21,7 +21,7 @@ import (
 //
 //	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
 //
-// over the diagonal and the active pairs. With V = PS the derivatives are V_jj − 1 by P_jj and V_jk
+// over the diagonal and the active pairs (Zhang & Zou 2014; Lin, Drton & Shojaie 2016). With V = PS the derivatives are V_jj − 1 by P_jj and V_jk
 // + V_kj by a pair, with curvatures S_jj and S_jj + S_kk. V is not stored: an element is a sum over
 // the active pairs of a column.
 type Lasso struct {
