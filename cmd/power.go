@@ -252,7 +252,7 @@ func tried(rows float64) *int {
 	return new(int(math.Ceil(rows)))
 }
 
-func (f *powerCommand) table(w io.Writer) error {
+func (f *powerCommand) table(w io.Writer) {
 	fmt.Fprintln(w, answer(f.result))
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(columns, "rows\t%s\t\n", strings.Join(power.Names[:], "\t"))
@@ -263,7 +263,7 @@ func (f *powerCommand) table(w io.Writer) error {
 		}
 		fmt.Fprintln(columns)
 	}
-	return columns.Flush()
+	columns.Flush()
 }
 
 type truthFlags struct {

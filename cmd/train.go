@@ -227,16 +227,16 @@ func open(r *trainers.Result) string {
 }
 
 // open says why the fit has not converged, "" if it has.
-func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer) error, warnings []string, last, open string) (err error) {
+func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer), warnings []string, last, open string) (err error) {
 	out := cmd.OutOrStdout()
 	if f.json {
 		err = printJSON(out, result)
 	} else {
-		err = summary(out)
+		summary(out)
 	}
 	f.warn(warnings, cmd.ErrOrStderr())
-	if err == nil && !f.json {
-		_, err = fmt.Fprintln(out, last)
+	if !f.json {
+		fmt.Fprintln(out, last)
 	}
 	if err == nil && open != "" {
 		err = unconverged{open}
