@@ -134,7 +134,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("a network needs two columns, but there is one: %s", a.Names[0])
 	}
-	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names), checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"})); err != nil {
+	columns := size{a.D, "columns"}
+	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names),
+		checkSize(size{f.permutations, "permutations (--permutations)"}, columns, columns)); err != nil {
 		return err
 	}
 	both, err := data.Stack(a, b)

@@ -147,7 +147,8 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	}
 	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
-	return cmp.Or(obey(rule{f.resume && f.saved == "", fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
+	unsaved := fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)
+	return cmp.Or(obey(rule{f.resume && f.saved == "", unsaved}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }

@@ -109,7 +109,8 @@ func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	most, columns := f.study.Rows[len(f.study.Rows)-1], size{d, "columns"}
-	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns), checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
+	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns),
+		checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
