@@ -134,7 +134,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("a network needs two columns, but there is one: %s", a.Names[0])
 	}
-	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names), checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"})); err != nil {
+	columns := size{a.D, "columns"}
+	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names),
+		checkSize(size{f.permutations, "permutations (--permutations)"}, columns, columns)); err != nil {
 		return err
 	}
 	both, err := data.Stack(a, b)
@@ -364,7 +366,7 @@ func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	return f.end(cmd, object, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
-func (f *compareCommand) summary(w io.Writer) error {
+func (f *compareCommand) summary(w io.Writer) {
 	r, a, b := f.result, f.groups[0], f.groups[1]
 	differing := f.page.Differing()
 	fmt.Fprintf(w, "%s %s: %s; %s: %s; %d permutations\n", f.page.Verdict(), a.name, counted(len(a.result.Network.Edges()), "edge"), b.name, counted(len(b.result.Network.Edges()), "edge"), f.permutations-r.Failed)
@@ -379,7 +381,6 @@ func (f *compareCommand) summary(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "    %s — %s  %+.3f and %+.3f%s\n", d.From, d.To, d.Weights[0], d.Weights[1], differenceText(d))
 	}
-	return nil
 }
 
 func differenceText(d compare.Difference) string {

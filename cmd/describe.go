@@ -79,7 +79,8 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": array(f.read.LeftOut), "missing": f.read.Missing(), "complete_rows": f.complete,
 			"findings": array(f.findings), "missing_at_random": array(f.gaps), "next": f.next(cmd)})
 	}
-	return f.print(cmd)
+	f.print(cmd)
+	return nil
 }
 
 func (f *tableDescription) load() (err error) {
@@ -214,7 +215,7 @@ func (f *tableDescription) found(c describedColumn) string {
 
 const shownColumns = 40
 
-func (f *tableDescription) print(cmd *cobra.Command) error {
+func (f *tableDescription) print(cmd *cobra.Command) {
 	out, t := cmd.OutOrStdout(), f.read
 	columns := counted(len(f.columns), "column")
 	if n := len(t.LeftOut); n > 0 {
@@ -240,15 +241,11 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	w.Flush()
 	if more := len(f.columns) - shownColumns; more > 0 {
 		fmt.Fprintf(out, "… and %d more columns (--json has all)\n", more)
 	}
-	if err := printGaps(out, f.gaps); err != nil {
-		return err
-	}
+	printGaps(out, f.gaps)
 	fmt.Fprintln(out)
 	writeFindings(out, f.findings)
 	if t.D == 0 {
@@ -256,12 +253,9 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 	} else if len(f.findings) == 0 {
 		fmt.Fprintln(out, "no fault found in the table")
 	}
-	steps := f.next(cmd)
-	if len(steps) == 0 {
-		return nil
+	if steps := f.next(cmd); len(steps) > 0 {
+		fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
 	}
-	_, err := fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
-	return err
 }
 
 func counted(n int, what string) string {
@@ -396,9 +390,9 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-func printGaps(stdout io.Writer, gaps []mcar.Column) error {
+func printGaps(stdout io.Writer, gaps []mcar.Column) {
 	if len(gaps) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(stdout, "\nAre cells missing completely at random?")
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -406,7 +400,7 @@ func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	for _, c := range gaps {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), where(c))
 	}
-	return w.Flush()
+	w.Flush()
 }
 
 func where(c mcar.Column) string {

@@ -113,11 +113,9 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	if about := f.about(); about != "" {
 		summary += ", details: " + about
 	}
-	if f.json {
-		if err := printJSON(cmd.OutOrStdout(), known); err != nil {
-			return err
-		}
-	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
+	if !f.json {
+		fmt.Fprintln(cmd.OutOrStdout(), summary)
+	} else if err := printJSON(cmd.OutOrStdout(), known); err != nil {
 		return err
 	}
 	if !converged {

@@ -147,7 +147,8 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	}
 	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
-	return cmp.Or(obey(rule{f.resume && f.saved == "", fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
+	unsaved := fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)
+	return cmp.Or(obey(rule{f.resume && f.saved == "", unsaved}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
@@ -304,7 +305,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	if f.picture != "" {
 		places += ", drawn rows: " + f.picture
 	}
-	return f.end(cmd, out, func(w io.Writer) error { return f.summary(w, r) }, r.Warnings, places, open(r))
+	return f.end(cmd, out, func(w io.Writer) { f.summary(w, r) }, r.Warnings, places, open(r))
 }
 
 func readTruth(ctx context.Context, path string, names []string) (truth *evaluate.Truth, err error) {
@@ -346,7 +347,7 @@ func readTruth(ctx context.Context, path string, names []string) (truth *evaluat
 	return &evaluate.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
 }
 
-func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
+func (f *fitCommand) summary(w io.Writer, r *trainers.Result) {
 	final := r.Final
 	effort := fmt.Sprintf("%d iterations", final.Iteration)
 	if passes := r.History[len(r.History)-1].Epoch; passes > 0 { // of which that of final may be an earlier one
@@ -377,7 +378,6 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	writeQuantities(w, r.Model)
 	writeUncertainty(w, r.Model.Uncertainty)
 	writeCheck(w, r.Model.Check)
-	return nil
 }
 
 const checkedColumns = 12 // of a check

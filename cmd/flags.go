@@ -199,7 +199,9 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	}
 	why := map[string]string{"domain": "bounds need names of columns: use --lower, --upper or --domain"}
 	if network {
-		why["model"], why["objective"], why["descent"] = "only fit takes it: leave it out", "only fit takes it: leave it out", "only fit takes it: leave it out"
+		for _, field := range []string{"model", "objective", "descent"} {
+			why[field] = "only fit takes it: leave it out"
+		}
 	} else {
 		why["network"] = "only network, compare and power take it: leave it out"
 	}

@@ -375,7 +375,8 @@ func (f *imputeCommand) withLevels(path string) (bool, error) {
 }
 
 func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
-	if err := cmp.Or(checkSamplerFlags(cmd, fitted.FromPosterior), distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save})); err != nil {
+	if err := cmp.Or(checkSamplerFlags(cmd, fitted.FromPosterior),
+		distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save})); err != nil {
 		return err
 	}
 	fit := &f.fit.fit
@@ -815,7 +816,9 @@ type resumableDraws struct {
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
 // keptParts are the draws of an interrupted run, or none, and what saves them; nil if none are kept.
-func keptParts[T any](cmd *cobra.Command, f *imputeCommand, none func(of string) *checkedfile.Parts[T], load func(path, of string) (*checkedfile.Parts[T], error)) (*checkedfile.Parts[T], func(*checkedfile.Parts[T]) error, error) {
+func keptParts[T any](
+	cmd *cobra.Command, f *imputeCommand, none func(of string) *checkedfile.Parts[T], load func(path, of string) (*checkedfile.Parts[T], error),
+) (held *checkedfile.Parts[T], save func(*checkedfile.Parts[T]) error, err error) {
 	k := &f.kept
 	if k.path = f.state(); k.path == "" {
 		if k.resume {

@@ -247,7 +247,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) error {
 		auc = new(network.AUC(f.rates))
 		out["auc"] = *auc
 	}
-	return f.end(cmd, out, func(w io.Writer) error { f.summary(w, r, auc); return nil }, r.Warnings, "report: "+filepath.Join(f.out, "report.html"), open(r))
+	return f.end(cmd, out, func(w io.Writer) { f.summary(w, r, auc) }, r.Warnings, "report: "+filepath.Join(f.out, "report.html"), open(r))
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -426,20 +427,34 @@ func waitPeak(c *exec.Cmd) (peak float64, err error) {
 // wideFile is a Parquet file of a chain of 20 normal columns with missing cells.
 func wideFile(t *testing.T, rows int, missing float64) string {
 	const d, correlation = 20, 0.6
-	path, names, values := filepath.Join(t.TempDir(), "t.parquet"), []string{}, make([]float64, rows*d)
-	rng, last := stream.New(1, stream.Simulate), 0.0
-	for k := range values {
-		if last = correlation*last + math.Sqrt(1-correlation*correlation)*rng.NormFloat64(); k%d == 0 {
-			last = rng.NormFloat64()
-		}
-		if values[k] = last; rng.Float64() < missing {
-			values[k] = math.NaN()
-		}
-	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	defer file.Close()
+	columns := parquet.Group{}
 	for j := range d {
-		names = append(names, fmt.Sprintf("x%02d", j+1))
+		columns[fmt.Sprintf("x%02d", j+1)] = parquet.Compressed(parquet.Optional(parquet.Leaf(parquet.DoubleType)), &parquet.Snappy)
 	}
-	require.NoError(t, data.WriteNumbers(atomicfile.Write, path, names, values))
+	table := parquet.NewGenericWriter[any](file, parquet.NewSchema("table", columns))
+	rng := stream.New(1, stream.Simulate)
+	row, last := make(parquet.Row, d), 0.0
+	for i := range rows {
+		for j := range row {
+			x := rng.NormFloat64()
+			if j > 0 {
+				x = correlation*last + math.Sqrt(1-correlation*correlation)*x
+			}
+			last = x
+			if row[j] = parquet.NullValue().Level(0, 0, j); rng.Float64() >= missing {
+				row[j] = parquet.DoubleValue(x).Level(0, 1, j)
+			}
+		}
+		if _, err = table.WriteRows([]parquet.Row{row}); err == nil && (i+1)%(1<<17) == 0 {
+			err = table.Flush()
+		}
+		require.NoError(t, err)
+	}
+	require.NoError(t, table.Close())
 	return path
 }
 

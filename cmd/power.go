@@ -109,7 +109,8 @@ func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	most, columns := f.study.Rows[len(f.study.Rows)-1], size{d, "columns"}
-	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns), checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
+	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns),
+		checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
@@ -252,7 +253,7 @@ func tried(rows float64) *int {
 	return new(int(math.Ceil(rows)))
 }
 
-func (f *powerCommand) table(w io.Writer) error {
+func (f *powerCommand) table(w io.Writer) {
 	fmt.Fprintln(w, answer(f.result))
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(columns, "rows\t%s\t\n", strings.Join(power.Names[:], "\t"))
@@ -263,7 +264,7 @@ func (f *powerCommand) table(w io.Writer) error {
 		}
 		fmt.Fprintln(columns)
 	}
-	return columns.Flush()
+	columns.Flush()
 }
 
 type truthFlags struct {

@@ -43,10 +43,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(said)
 	code, message, advice := ending(panics.Caught(func() error {
-		if err := root.ExecuteContext(ctx); err != nil {
-			return err
-		}
-		return out.err
+		err := root.ExecuteContext(ctx)
+		return cmp.Or(out.err, err)
 	}))
 	if message != "" {
 		fmt.Fprintf(said, "missingscore: %s%s\n", message, advice)
@@ -259,7 +257,7 @@ type screen struct {
 	w        io.Writer
 	heedless bool  // of errors
 	used     bool  // something is written
-	err      error // the first one, which cobra drops
+	err      error // the first one: a command need not look for it
 }
 
 func (s *screen) Write(text []byte) (int, error) {

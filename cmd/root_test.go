@@ -22,6 +22,7 @@ import (
 
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/printable"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/compare"
 )
@@ -154,12 +155,15 @@ func TestNoGoWords(t *testing.T) {
 		refused("fit", table, "--out", out, "--method", "var", "--imputer-options", options)
 	}
 	const gaussian = `{"version":2,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0],[0,1]]`
-	for _, text := range []string{"", "{", "[]", "null", "1", "'", `{"version":"2"}`, `{"version":2}`, `{"version":2e99}`, `{"version":2,"model":3}`, `{"version":2,"model":"gaussian","names":["a","b"]}`,
+	for k, text := range []string{"", "{", "[]", "null", "1", "'", `{"version":"2"}`, `{"version":2}`, `{"version":2e99}`, `{"version":2,"model":3}`, `{"version":2,"model":"gaussian","names":["a","b"]}`,
 		strings.Replace(gaussian, "[0,0]", `"x"`, 1) + "}", strings.Replace(gaussian, "[0,0]", "[0,1e999]", 1) + "}", strings.Replace(gaussian, "[0,1]", "[0]", 1) + "}", strings.Replace(gaussian, "[0,1]", `["0",1]`, 1) + "}",
 		gaussian + `,"domain":3}`, gaussian + `,"domain":{"lower":{"a":"x"}}}`, gaussian + `,"noise":{"kind":7}}`, gaussian + `,"standardised_by":[]}`, gaussian + `,"imputer":{"kind":"normal","options":{"hidden":"x"}}}`,
 		`{"version":2,"model":"energy","options":{"hidden":"x"},"names":["a","b"]}`, `{"version":2,"model":"energy","options":{"hidden":[2]},"names":["a","b"],"parameters":{"weight 1":{"rows":2,"cols":2,"float64":"@@"}}}`,
 		`{"lower":3}`, `{"lower":{"a":[]}}`, `{"halfspace":3}`, `{"halfspace":{"a":{"a":"1"},"b":1}}`, `{"lower":{"a":1e999}}`, `{"lower":{"a":01}}`, "{'lower':3}",
 		`{"logistic":3}`, `{"logistic":{"a":{"intercept":"x"}}}`, `{"censored":{"a":{"above":"x"}}}`, "\x1f\x8b\x08\x00garbage", "\xff\xfe", "1,2\n", "a,b\n1,x\nx,1\n", "a;b\n1,\"2"} {
+		if k%4 > 0 && !slowtest.Set() {
+			continue // the others at night
+		}
 		file := write("broken", text)
 		refused("sample", file, "--out", out)
 		refused("impute", file, table, "--out", out)

@@ -156,10 +156,8 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 		return err
 	}
 	others := slices.DeleteFunc(written, func(name string) bool { return name == "complete.csv" || name == "data.csv" })
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
-		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(others, ", "), s.out); err != nil {
-		return err
-	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
+		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(others, ", "), s.out)
 	return s.advise(cmd.OutOrStdout(), truth, chains)
 }
 
@@ -180,10 +178,8 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 
 func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Result) error {
 	if chains != nil {
-		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f\n",
-			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f\n",
+			100*chains.Accept, chains.WorstRHat(), chains.LeastSize())
 		if chains.WorstRHat() > 1.1 {
 			return unconverged{"NOT converged: R-hat of the Markov chains exceeds 1.1; the table is written"}
 		}
@@ -203,8 +199,8 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 	case "quartic":
 		next = fmt.Sprintf("fit %s --model quartic%s --truth %s --out %s", at("data.csv"), support, at("truth.json"), at("model.json"))
 	}
-	_, err := fmt.Fprintf(w, "next: missingscore %s\n", next)
-	return err
+	fmt.Fprintf(w, "next: missingscore %s\n", next)
+	return nil
 }
 
 func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {

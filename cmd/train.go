@@ -127,7 +127,8 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	if f.verbose {
 		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.RowCount()*t.D))
+	fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"),
+		100*float64(t.Missing())/float64(t.RowCount()*t.D))
 	if t.Dropped > 0 {
 		fmt.Fprintf(w, "left out: rows without any value (%d)\n", t.Dropped)
 	}
@@ -227,16 +228,16 @@ func open(r *trainers.Result) string {
 }
 
 // open says why the fit has not converged, "" if it has.
-func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer) error, warnings []string, last, open string) (err error) {
+func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer), warnings []string, last, open string) (err error) {
 	out := cmd.OutOrStdout()
 	if f.json {
 		err = printJSON(out, result)
 	} else {
-		err = summary(out)
+		summary(out)
 	}
 	f.warn(warnings, cmd.ErrOrStderr())
-	if err == nil && !f.json {
-		_, err = fmt.Fprintln(out, last)
+	if !f.json {
+		fmt.Fprintln(out, last)
 	}
 	if err == nil && open != "" {
 		err = unconverged{open}
@@ -287,7 +288,8 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 // missingness mechanism.
 func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
 	method := f.spec.Steps.Method
-	return (method == "auto" || method == "em-latent") && !slices.ContainsFunc([]string{"lower", "upper", "domain", "missingness"}, cmd.Flags().Changed)
+	return (method == "auto" || method == "em-latent") &&
+		!slices.ContainsFunc([]string{"lower", "upper", "domain", "missingness"}, cmd.Flags().Changed)
 }
 
 // kind is the default of --inference.

@@ -222,7 +222,9 @@ func resumed[T any](cmd *cobra.Command, asked bool, path string, none T, load fu
 // replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
 func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
 	path, pace := filepath.Join(out, stateFile), newSavePace()
-	done, err := resumed(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) { return replicate.Load[T](path, of) })
+	done, err := resumed(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) {
+		return replicate.Load[T](path, of)
+	})
 	if err != nil {
 		return err
 	}

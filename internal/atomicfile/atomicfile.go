@@ -54,7 +54,13 @@ func Target(path string) string {
 	return Target(link)
 }
 
+// Remove removes a file, if it is there, and the temporary files that killed runs left for it.
 func Remove(path string) error {
+	sweep(path)
+	return remove(path)
+}
+
+func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -138,12 +144,12 @@ func (s *Set) commit(rename func(from, to string) error) error {
 		}
 	}
 	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != "" { // a single file is replaced in one step
-		if err := Remove(mark.path); err != nil {
+		if err := remove(mark.path); err != nil {
 			return err
 		}
 	}
 	for _, path := range s.gone {
-		if err := Remove(path); err != nil {
+		if err := remove(path); err != nil {
 			return err
 		}
 	}
@@ -159,16 +165,16 @@ func (s *Set) commit(rename func(from, to string) error) error {
 		}
 	}
 	if len(s.files) > 1 { // a result, whose lock excludes other runs
-		s.sweep()
+		sweep(paths...)
 	}
 	return nil
 }
 
-// sweep removes the temporary files that killed runs left for the same paths.
-func (s *Set) sweep() {
+// sweep removes the temporary files that killed runs left for paths.
+func sweep(paths ...string) {
 	left := map[string][]os.DirEntry{} // by folder
-	for _, f := range s.files {
-		dir, prefix := filepath.Dir(f.path), filepath.Base(Companion(f.path, ""))+"."
+	for _, path := range paths {
+		dir, prefix := filepath.Dir(path), filepath.Base(Companion(path, ""))+"."
 		if _, read := left[dir]; !read {
 			left[dir], _ = os.ReadDir(dir)
 		}

@@ -72,6 +72,19 @@ func TestWritersAtOnce(t *testing.T) {
 	require.Zero(t, hidden)
 }
 
+// A killed run leaves temporary files; other names are no such files.
+func TestRemoveSweeps(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"state", ".state.17.tmp", ".state.4.tmp", ".state.x.tmp", ".states.4.tmp"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	require.NoError(t, Remove(filepath.Join(dir, "state")))
+	visible, hidden := files(t, dir)
+	require.Empty(t, visible)
+	require.Equal(t, 2, hidden)
+	require.NoError(t, Remove(filepath.Join(dir, "state")))
+}
+
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{200, 225, 226, 240, 255} {
