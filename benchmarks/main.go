@@ -41,12 +41,12 @@ import (
 
 var experiments = []harness.Experiment{
 	normal.Truncated, normal.Untruncated,
-	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice, quartic.Penalised,
+	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice,
 	star.Missing, star.Dense, star.Colliders, star.Centres, star.Dim, star.ROC,
 	tables.SP100, tables.Yeast,
 	neural.Experiment, neural.AtRandom, neural.Curve,
 	coverage.Experiment, networks.Experiment, networks.Weak, imputation.Experiment, mar.Experiment, scale.Experiment,
-	mixed.Networks, imputation.Mixed, mixed.Defaults,
+	mixed.Networks, imputation.Mixed,
 }
 
 func main() {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,17 +66,10 @@ compares estimates by their standard errors instead.
 Files in --out: differences.csv, compare.json, report.html, pictures of both networks, their
 differences and intervals, and a folder for each group with the files of network.`,
 		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Wind,Temp`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("give two tables, or one table with --by COLUMN; got %d arguments", len(args))}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
+		Args:    argsFrom(1, 2, "two tables, or one table with --by COLUMN"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
 	}
-	f.addTable(cmd)
-	f.addSteps(cmd)
-	f.addRun(cmd)
+	f.trainingFlags.add(cmd)
 	f.addPath(cmd, "l1")
 	f.addInference(cmd, inference.None)
 	fl := cmd.Flags()
@@ -89,11 +83,8 @@ differences and intervals, and a folder for each group with the files of network
 
 func (f *compareCommand) outputs() []string { return []string{f.out} }
 
-func (f *compareCommand) states() (paths []string) {
-	for _, name := range compareStates {
-		paths = append(paths, filepath.Join(f.out, name))
-	}
-	return paths
+func (f *compareCommand) states() []string {
+	return []string{filepath.Join(f.out, compareStates[0]), filepath.Join(f.out, compareStates[1]), filepath.Join(f.out, stateFile)}
 }
 
 // If --resume finds the state of another run, work removes the states that this run has made.
@@ -120,21 +111,11 @@ func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 1 && f.by == "":
-		return usageError{errors.New("one table needs --by COLUMN; or give a second table")}
-	case len(args) == 2 && f.by != "":
-		return usageError{errors.New("--by splits one table, but two are given; leave one of them out")}
-	case f.by == "" && f.wanted != nil:
-		return usageError{errors.New("--groups needs --by; for groups of columns use --column-groups")}
-	}
-	if err := nonZero(cmd, "permutations"); err != nil {
-		return err
-	}
-	if err := f.parseNetwork(cmd); err != nil {
-		return err
-	}
-	if err := f.pictures.parse(cmd); err != nil {
+	if err := cmp.Or(obey(
+		rule{len(args) == 1 && f.by == "", "one table needs --by COLUMN; or give a second table"},
+		rule{len(args) == 2 && f.by != "", "--by splits one table, but two are given; leave one of them out"},
+		rule{f.by == "" && f.wanted != nil, "--groups needs --by; for groups of columns use --column-groups"},
+	), nonZero(cmd, "permutations"), f.parseNetwork(cmd), f.pictures.parse(cmd)); err != nil {
 		return err
 	}
 	setting.Default(&f.config.Penalty.Kind, "l1")
@@ -153,10 +134,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("a network needs two columns, but there is one: %s", a.Names[0])
 	}
-	if err := f.pictures.load(cmd.ErrOrStderr(), a.Names); err != nil {
-		return err
-	}
-	if err := checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"}); err != nil {
+	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names), checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"})); err != nil {
 		return err
 	}
 	both, err := data.Stack(a, b)
@@ -290,9 +268,8 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	g := &f.groups[i]
 	saved := filepath.Join(f.out, compareStates[i])
 	if i == 0 {
-		if f.resuming = f.resume; f.resuming && !slices.ContainsFunc(compareStates, func(name string) bool { return exists(filepath.Join(f.out, name)) }) {
+		if f.resuming = f.resume && slices.ContainsFunc(f.states(), exists); f.resume && !f.resuming {
 			fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", f.out)
-			f.resuming = false
 		}
 	}
 	f.resume = f.resuming && exists(saved)
@@ -305,9 +282,7 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 		return err
 	}
 	g.result.Network.Network.Labels = f.pictures.labels
-	if f.leftOut != nil {
-		noteLeftOut(g.result, f.leftOut)
-	}
+	noteLeftOut(g.result, f.leftOut)
 	return nil
 }
 
@@ -319,7 +294,8 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, f.resuming, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
+	resume := f.resuming && exists(filepath.Join(f.out, stateFile))
+	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, resume, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
 		f.result, err = compare.Compare(cmd.Context(), p, c, run, done)
 		return err
 	})
@@ -380,8 +356,8 @@ func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	object := f.object()
 	object["seconds"] = took.Seconds()
 	why := ""
-	for _, g := range f.groups {
-		if why == "" && !g.result.Converged {
+	for _, g := range slices.Backward(f.groups[:]) {
+		if !g.result.Converged {
 			why = g.name + ": " + g.result.Verdict
 		}
 	}
@@ -414,11 +390,10 @@ func differenceText(d compare.Difference) string {
 		}
 		return fmt.Sprintf("  difference %+.3f%s  q %s", value, interval, mcar.FormatP(q))
 	}
-	line := text(d.Value, d.Low, d.High, d.Q)
 	if e := d.Estimates; e != nil {
-		line += "; unpenalised" + text(e.Value, e.Low, e.High, e.Q)
+		return text(d.Value, d.Low, d.High, d.Q) + "; unpenalised" + text(e.Value, e.Low, e.High, e.Q)
 	}
-	return line
+	return text(d.Value, d.Low, d.High, d.Q)
 }
 
 // object is compare.json; --json adds the seconds.
@@ -431,28 +406,23 @@ func (f *compareCommand) object() map[string]any {
 			"strength": r.Strengths[i], "converged": g.Result.Converged, "verdict": g.Result.Verdict})
 	}
 	for _, s := range r.Gaps {
-		missing = append(missing, map[string]any{"column": s.Name, "missing": s.Missing, "rows": s.Rows, "p": known(s.P), "p_corrected": known(s.Corrected)})
+		missing = append(missing, map[string]any{"column": s.Name, "missing": s.Missing, "rows": s.Rows, "p": plain(s.P), "p_corrected": plain(s.Corrected)})
 	}
 	for _, d := range r.Pairs {
-		pair := map[string]any{"from": d.From, "to": d.To, "partial_correlations": d.Weights, "difference": d.Value, "low": known(d.Low), "high": known(d.High), "p": d.P, "q": d.Q}
+		pair := map[string]any{"from": d.From, "to": d.To, "partial_correlations": d.Weights, "difference": d.Value, "low": plain(d.Low), "high": plain(d.High), "p": d.P, "q": d.Q}
 		if e := d.Estimates; e != nil {
-			pair["estimates"] = map[string]any{"estimates": []*float64{known(e.Estimate[0]), known(e.Estimate[1])}, "difference": known(e.Value),
-				"low": known(e.Low), "high": known(e.High), "p": known(e.P), "q": known(e.Q)}
+			pair["estimates"] = map[string]any{"estimates": []any{plain(e.Estimate[0]), plain(e.Estimate[1])}, "difference": plain(e.Value),
+				"low": plain(e.Low), "high": plain(e.High), "p": plain(e.P), "q": plain(e.Q)}
 		}
 		pairs = append(pairs, pair)
 	}
 	return map[string]any{"groups": groups, "method": f.spec.Steps.Method, "permutations": r.Config.Permutations, "failed_permutations": r.Failed, "unconverged_permutations": r.Unconverged,
 		"structure": map[string]any{"statistic": "M", "value": r.Structure.Observed, "p": r.Structure.P}, "strength": map[string]any{"statistic": "S", "value": r.Strength.Observed, "p": r.Strength.P},
-		"level": r.Config.Level, "missing": missing, "left_out": leftOutJSON(c.Groups[0].Table), "pairs": pairs, "warnings": append([]string{}, c.Warnings...), "blas": f.blas}
+		"level": r.Config.Level, "missing": missing, "left_out": array(c.Groups[0].Table.LeftOut), "pairs": pairs, "warnings": array(c.Warnings), "blas": f.blas}
 }
 
 func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '/' || r == filepath.Separator {
-			return '|'
-		}
-		return r
-	}, name)
+	return strings.NewReplacer("/", "|", string(filepath.Separator), "|").Replace(name)
 }
 
 // folderPattern matches names that are safe on every file system.

@@ -76,8 +76,8 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 		}
 	}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": leftOutJSON(f.read), "missing": f.read.Missing(), "complete_rows": f.complete,
-			"findings": append([]diagnose.Finding{}, f.findings...), "missing_at_random": testedColumns(f.gaps), "next": f.next(cmd)})
+		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": array(f.read.LeftOut), "missing": f.read.Missing(), "complete_rows": f.complete,
+			"findings": array(f.findings), "missing_at_random": array(f.gaps), "next": f.next(cmd)})
 	}
 	return f.print(cmd)
 }
@@ -99,7 +99,17 @@ func (f *tableDescription) load() (err error) {
 			f.complete++
 		}
 	}
-	f.describeColumns()
+	left := t.LeftOut
+	for j := range t.D {
+		for ; len(left) > 0 && left[0].Place <= len(f.columns); left = left[1:] {
+			f.leave(left[0])
+		}
+		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
+		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
+	}
+	for _, c := range left {
+		f.leave(c)
+	}
 	return nil
 }
 
@@ -126,21 +136,6 @@ func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err er
 		err = inTable(err, f.file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)"))
 	}
 	return found, err
-}
-
-func (f *tableDescription) describeColumns() {
-	t, left := f.read, f.read.LeftOut
-	for j := range t.D {
-		for len(left) > 0 && left[0].Place <= len(f.columns) {
-			f.leave(left[0])
-			left = left[1:]
-		}
-		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
-		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
-	}
-	for _, c := range left {
-		f.leave(c)
-	}
 }
 
 func (f *tableDescription) leave(c data.Column) {
@@ -309,9 +304,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 			given = append(given, "--"+flag.Name, flagWord(flag.Value))
 		}
 	})
-	if texts != nil {
-		given = append(given, "--numbers", shell.List(texts))
-	}
+	given = append(given, flagOf("--numbers", texts)...)
 	if len(texts) > len(f.table.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
@@ -333,9 +326,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
 	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
-		impute = append(impute, f.excluded(func(found diagnose.Finding) bool {
-			return slices.Contains([]string{"identifier", "unreadable"}, found.Kind)
-		})...) // others have gaps worth filling
+		impute = append(impute, flagOf("--exclude", f.leftOut("identifier", "unreadable"))...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
@@ -343,34 +334,35 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 
 // advised are --exclude and --transform as the findings advise.
 func (f *tableDescription) advised() (words []string) {
-	words = f.excluded(func(diagnose.Finding) bool { return true })
+	left := f.leftOut()
 	var transforms []string
 	for _, found := range f.findings {
 		for _, function := range found.Functions {
-			if name, _, _ := strings.Cut(function, "="); !slices.ContainsFunc(f.findings, func(of diagnose.Finding) bool { return slices.Contains(of.LeaveOut, name) }) {
+			if name, _, _ := strings.Cut(function, "="); !slices.Contains(left, name) {
 				transforms = append(transforms, function)
 			}
 		}
 	}
-	if transforms != nil {
-		words = append(words, "--transform", shell.List(transforms))
-	}
-	return words
+	return append(flagOf("--exclude", left), flagOf("--transform", transforms)...)
 }
 
-func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []string) {
-	var names []string
+// leftOut are the columns that findings of these kinds, or of all, advise to leave out.
+func (f *tableDescription) leftOut(kinds ...string) (names []string) {
 	for _, found := range f.findings {
 		for _, name := range found.LeaveOut {
-			if by(found) && !slices.Contains(names, name) {
+			if (kinds == nil || slices.Contains(kinds, found.Kind)) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	if names == nil {
+	return names
+}
+
+func flagOf(flag string, values []string) []string {
+	if values == nil {
 		return nil
 	}
-	return []string{"--exclude", shell.List(names)}
+	return []string{flag, shell.List(values)}
 }
 
 func commandOrTable(root *cobra.Command, args []string) error {
@@ -388,14 +380,11 @@ func commandOrTable(root *cobra.Command, args []string) error {
 
 func knownCommand(root *cobra.Command, name string) error {
 	names := commandNames(root)
-	if slices.Contains(names, name) {
-		return nil
-	}
 	meant := spelling.DidYouMean(name, names)
 	if name == "check" || name == "describe" {
 		meant = "; missingscore TABLE describes a table"
 	}
-	return usageError{fmt.Errorf("there is no command %q%s", name, meant)}
+	return obey(rule{!slices.Contains(names, name), fmt.Sprintf("there is no command %q%s", name, meant)})
 }
 
 func commandNames(root *cobra.Command) (names []string) {

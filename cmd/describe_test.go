@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -43,9 +42,8 @@ func TestEveryTableIsDescribed(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile("t.csv", []byte(table.String()), 0o600))
 	tell := func(args ...string) string {
-		var stdout, stderr bytes.Buffer
-		require.Contains(t, []int{0, exitUnconverged}, run(args, &stdout, &stderr), stderr.String())
-		return stdout.String()
+		said, _ := ran(t, written, args...)
+		return said
 	}
 	out := tell("t.csv", "--kinds-out", "kinds.csv")
 	for _, row := range []string{`\n\(no name\) +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
@@ -82,18 +80,16 @@ func TestNextMendsSkewedColumns(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte(table.String()), 0o600))
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{path}, &stdout, &stderr), stderr.String())
-	require.Contains(t, stdout.String(), "--transform 'zinc=log,shifted level=npn' --out t-network\n")
+	said, _ := ran(t, done, path)
+	require.Contains(t, said, "--transform 'zinc=log,shifted level=npn' --out t-network\n")
 }
 
 func TestNextFollowsWarnings(t *testing.T) {
 	next := func(text string) string {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		var stdout, stderr bytes.Buffer
-		require.Zero(t, run([]string{path}, &stdout, &stderr), stderr.String())
-		_, next, _ := strings.Cut(stdout.String(), "\nnext:\n")
+		said, _ := ran(t, done, path)
+		_, next, _ := strings.Cut(said, "\nnext:\n")
 		return next
 	}
 	codes := "a,b\n"
@@ -138,13 +134,11 @@ func TestDescribeNumbersInTexts(t *testing.T) {
 		fmt.Fprintf(&text, "%d kg,\"%d,%03d\",%d\n", 50+i*i%17, 1+i%5, i*7, i*i%23)
 	}
 	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	var out, failed strings.Builder
-	require.Equal(t, exitDone, run([]string{path}, &out, &failed), failed.String())
-	require.Contains(t, out.String(), `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`)
-	require.Contains(t, out.String(), `warning: column p: ambiguous numbers ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
-	require.Contains(t, out.String(), "next:\n  missingscore "+path+" --numbers w\n")
-	out.Reset()
-	require.Equal(t, exitDone, run([]string{path, "--numbers", "w,p", "--dec", "."}, &out, &failed), failed.String())
-	require.Contains(t, out.String(), "missingscore network "+path+" --dec . --numbers w,p ")
-	require.NotContains(t, out.String(), "text with numbers")
+	said, _ := ran(t, done, path)
+	require.Contains(t, said, `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`)
+	require.Contains(t, said, `warning: column p: ambiguous numbers ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
+	require.Contains(t, said, "next:\n  missingscore "+path+" --numbers w\n")
+	said, _ = ran(t, done, path, "--numbers", "w,p", "--dec", ".")
+	require.Contains(t, said, "missingscore network "+path+" --dec . --numbers w,p ")
+	require.NotContains(t, said, "text with numbers")
 }

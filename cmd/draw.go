@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,12 @@ type drawingFlags struct {
 	steps  int
 	json   bool
 
-	outcome modelOutcome // of the model's fit, and of what is drawn
-	unmet   string       // what is said of chains that have not met, where they are not of a model
+	outcome struct {
+		unconverged string   // what is wrong with the model's fit, empty for nothing
+		doubts      []string // columns with draws that cannot be
+		notes       []string // warnings that leave the exit code as it is
+	}
+	unmet string // what is said of chains that have not met, where they are not of a model
 }
 
 func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
@@ -82,7 +87,17 @@ func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.
 
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
-	f.outcome.tell(cmd.ErrOrStderr(), known)
+	warnings := array(f.outcome.notes)
+	if f.outcome.unconverged != "" {
+		warnings = append(warnings, f.outcome.unconverged)
+	}
+	for _, d := range f.outcome.doubts {
+		warnings = append(warnings, d+": cells may be missing not at random, or the fit lacked bounds of these columns")
+	}
+	known["warnings"] = warnings
+	for _, w := range warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+	}
 	return commit(func(set *atomicfile.Set) error {
 		if about := f.about(); about != "" {
 			if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
@@ -105,13 +120,16 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
 		return err
 	}
-	if !converged && f.unmet != "" {
-		return unconverged{"NOT converged: " + f.unmet}
-	}
 	if !converged {
-		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not converged (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
+		return unconverged{"NOT converged: " + cmp.Or(f.unmet, fmt.Sprintf("the Markov chains have not converged (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out))}
 	}
-	return f.outcome.err(f.out)
+	switch o := f.outcome; {
+	case o.unconverged != "":
+		return unconverged{fmt.Sprintf("NOT converged: the fit of the model has not converged, so %s is not reliable", f.out)}
+	case len(o.doubts) > 0:
+		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", f.out, strings.Join(o.doubts, "; "))}
+	}
+	return nil
 }
 
 var samplers = []struct{ flag, of string }{
@@ -130,9 +148,6 @@ func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
 func refused(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
 		return interrupted("nothing is written")
-	}
-	if path == "" {
-		return err
 	}
 	var row *data.RowError
 	if errors.As(err, &row) {
@@ -184,42 +199,32 @@ func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitted.Saved, ready *fitted.Model, cells *data.Cells, err error) {
 	err = abandonable(cmd.Context(), func() (err error) {
-		m, ready, cells, err = f.load(cmd, model, path)
-		return err
+		if err := f.check(cmd, fitted.Samplers...); err != nil {
+			return err
+		}
+		if m, ready, err = f.prepare(cmd, model); err != nil {
+			return err
+		}
+		o, err := f.table.options()
+		if err := cmp.Or(err, withRows(path)); err != nil {
+			return err
+		}
+		o.Columns, o.Kinds = ready.Names, m.Kinds()
+		if cells, err = data.ReadCells(path, o); err != nil {
+			return err
+		}
+		f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
+		c := &f.config
+		c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
+		if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+			return err
+		}
+		if *c, err = c.For(ready); err != nil {
+			return refused(err, model)
+		}
+		return checkSamplerFlags(cmd, c.Sampler)
 	})
 	return m, ready, cells, err
-}
-
-func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
-	if err := f.check(cmd, fitted.Samplers...); err != nil {
-		return nil, nil, nil, err
-	}
-	m, ready, err := f.prepare(cmd, model)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	o, err := f.table.options()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if err := withRows(path); err != nil {
-		return nil, nil, nil, err
-	}
-	o.Columns, o.Kinds = ready.Names, m.Kinds()
-	cells, err := data.ReadCells(path, o)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
-	c := &f.config
-	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
-	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
-		return nil, nil, nil, err
-	}
-	if *c, err = c.For(ready); err != nil {
-		return nil, nil, nil, refused(err, model)
-	}
-	return m, ready, cells, checkSamplerFlags(cmd, c.Sampler)
 }
 
 func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
@@ -232,44 +237,11 @@ func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary stri
 	if m == nil {
 		return true, ""
 	}
-	least := math.Inf(1)
-	for _, v := range m.Size {
-		least = min(least, v)
-	}
+	least := slices.Min(append(m.Size[:len(m.Size):len(m.Size)], math.Inf(1)))
 	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
 	summary = fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d)", m.RHat, m.Worst, m.Row+1)
 	if !math.IsInf(least, 1) {
 		summary += fmt.Sprintf("; effective number of draws of a row's chains at least %.0f", least)
 	}
 	return m.Converged(), summary
-}
-
-type modelOutcome struct {
-	unconverged string   // what is wrong with the model, empty for nothing
-	doubts      []string // columns with draws that cannot be
-	notes       []string // warnings that leave the exit code as it is
-}
-
-func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
-	warnings := append([]string{}, o.notes...)
-	if o.unconverged != "" {
-		warnings = append(warnings, o.unconverged)
-	}
-	for _, d := range o.doubts {
-		warnings = append(warnings, d+": cells may be missing not at random, or the fit lacked bounds of these columns")
-	}
-	known["warnings"] = warnings
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
-	}
-}
-
-func (o *modelOutcome) err(out string) error {
-	switch {
-	case o.unconverged != "":
-		return unconverged{fmt.Sprintf("NOT converged: the fit of the model has not converged, so %s is not reliable", out)}
-	case len(o.doubts) > 0:
-		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", out, strings.Join(o.doubts, "; "))}
-	}
-	return nil
 }

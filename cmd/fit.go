@@ -147,10 +147,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	}
 	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
-	if f.resume && f.saved == "" {
-		return usageError{fmt.Errorf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}
-	}
-	return distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
+	return cmp.Or(obey(rule{f.resume && f.saved == "", fmt.Sprintf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}), distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)}))
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
@@ -159,13 +156,8 @@ func (f *fitCommand) states() []string {
 }
 
 func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
-	if err := nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"); err != nil {
-		return err
-	}
-	if f.warmUp < 0 {
-		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", f.warmUp)}
-	}
-	if err := f.settings.read(cmd, &f.spec); err != nil {
+	if err := cmp.Or(nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"),
+		obey(rule{f.warmUp < 0, fmt.Sprintf("--warm-up %d: it must not be negative", f.warmUp)}), f.settings.read(cmd, &f.spec)); err != nil {
 		return err
 	}
 	if f.settings.says(cmd, "warm-up") {
@@ -181,12 +173,7 @@ func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
 	}
 	f.tableFlags.levels = f.spec.Model.Kind == trainers.MixtureModel
-	for _, parse := range []func(*cobra.Command) error{f.parse, f.parseInference, f.parsePenalty, f.paths} {
-		if err := parse(cmd); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(f.parse(cmd), f.parseInference(cmd), f.parsePenalty(cmd), f.paths(cmd))
 }
 
 func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
@@ -207,12 +194,7 @@ func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, f.table.Names); err != nil {
 		return err
 	}
-	for _, out := range []string{f.out, f.history} {
-		if err := ensureDirOf(out); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(ensureDirOf(f.out), ensureDirOf(f.history))
 }
 
 func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
@@ -301,8 +283,8 @@ func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	r := f.result
 	out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
-		"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
-		"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": append([]string{}, r.Warnings...)}
+		"assumption": r.Assumption, "missing_at_random": array(r.MissingAtRandom),
+		"left_out": array(f.table.LeftOut), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": array(r.Warnings)}
 	for _, e := range r.Final.Errors {
 		out[e.Name] = e.Value
 	}
@@ -325,37 +307,41 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	return f.end(cmd, out, func(w io.Writer) error { return f.summary(w, r) }, r.Warnings, places, open(r))
 }
 
-func readTruth(ctx context.Context, path string, names []string) (*evaluate.Truth, error) {
+func readTruth(ctx context.Context, path string, names []string) (truth *evaluate.Truth, err error) {
+	defer func() {
+		if err != nil {
+			truth, err = nil, fmt.Errorf("--truth: %w", err)
+		}
+	}()
 	if path == "" {
 		return nil, nil
 	}
 	if !strings.HasSuffix(path, ".json") {
 		p, err := network.ReadPrecision(path, names)
 		if err != nil {
-			return nil, fmt.Errorf("--truth: %w", err)
+			return nil, err
 		}
 		m := model.NewGaussian(len(names), model.FreeSymmetric)
 		return &evaluate.Truth{Model: m, Unknown: []string{"mean"}}, m.SetPrecision(p)
 	}
 	m, err := fitted.Load(path)
-	if err != nil {
-		return nil, fmt.Errorf("--truth: %w", err)
-	}
-	if m.Transform != nil {
-		return nil, fmt.Errorf("--truth: %s is a model of transformed columns, %s; leave it out, or give their precision as CSV", path, m.Transform.Describe(m.Names))
-	}
-	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
-		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Transform != nil:
+		return nil, fmt.Errorf("%s is a model of transformed columns, %s; leave it out, or give their precision as CSV", path, m.Transform.Describe(m.Names))
+	case strings.Join(m.Names, ",") != strings.Join(names, ","):
+		return nil, fmt.Errorf("%s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
 	if _, normal := model.AsNormal(m.Model); normal && m.Domain == nil {
 		return &evaluate.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
 	sample, chains, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
 	if err != nil {
-		return nil, fmt.Errorf("--truth: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if chains != nil && !(chains.WorstRHat() <= fitted.MaxRHat) {
-		return nil, fmt.Errorf("--truth: %s: its Markov chains have not converged (R-hat %.3f); leave it out, or give a precision as CSV", path, chains.WorstRHat())
+		return nil, fmt.Errorf("%s: its Markov chains have not converged (R-hat %.3f); leave it out, or give a precision as CSV", path, chains.WorstRHat())
 	}
 	return &evaluate.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
 }
@@ -374,10 +360,9 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "the model describes rows with added noise of %g standard deviations\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	alike := r.Estimator.Weighting == losses.Uniform
 	switch {
 	case math.IsNaN(final.EffectiveSize) || !r.Estimator.Draws():
-	case alike:
+	case r.Estimator.Weighting == losses.Uniform:
 		fmt.Fprintf(w, ", %d draws a row, not weighted", r.Spec.Steps.Draws)
 	default:
 		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Spec.Steps.Draws)
@@ -520,22 +505,18 @@ func (f *fitCommand) addInference(cmd *cobra.Command) {
 }
 
 func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
-	if f.settings.says(cmd, "inference") {
-		level := f.spec.Inference.Level
-		if f.spec.Inference, err = inference.Parse(f.inference); err != nil {
-			return err
-		}
-		f.spec.Inference.Level = level
+	c := &f.spec.Inference
+	if level := c.Level; f.settings.says(cmd, "inference") {
+		*c, err = inference.Parse(f.inference)
+		c.Level = level
 	}
-	switch {
-	case f.spec.Inference.Asked():
-		return nil
-	case f.spec.Inference.Kind == inference.Auto:
-		return usageError{errors.New("--inference auto: fit takes robust or none")}
-	case !cmd.Flags().Changed("level"):
-		f.spec.Inference = inference.Config{} // a fit that nobody asks more of
+	if err == nil {
+		err = obey(rule{!c.Asked() && c.Kind == inference.Auto, "--inference auto: fit takes robust or none"})
 	}
-	return nil
+	if !c.Asked() && !cmd.Flags().Changed("level") {
+		*c = inference.Config{} // a fit that nobody asks more of
+	}
+	return err
 }
 
 const shownParameters = 60 // with standard errors on the screen
@@ -545,8 +526,7 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 		return
 	}
 	fmt.Fprintf(w, "estimates with standard errors and %g %% intervals; %s:\n", 100*u.Level, u.Rests)
-	wide := 0
-	shown := u.Parameters[:min(len(u.Parameters), shownParameters)]
+	shown, wide := u.Parameters[:min(len(u.Parameters), shownParameters)], 0
 	for _, p := range shown {
 		wide = max(wide, len([]rune(p.Name)))
 	}
@@ -570,21 +550,26 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 			c.Kind = f.penalty
 		}
 	}
-	if c.Kind != "" && c.Kind != penalty.None {
-		if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
-			return err
-		}
-		return c.ParseLambda(f.lambda)
+	if c.Kind == "" || c.Kind == penalty.None {
+		return obey(rule{cmd.Flags().Changed("lambda"), "--lambda needs --penalty; add it, or leave --lambda out"})
 	}
-	if cmd.Flags().Changed("lambda") {
-		return usageError{errors.New("--lambda needs --penalty; add it, or leave --lambda out")}
+	if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
+		return err
 	}
-	return nil
+	return c.ParseLambda(f.lambda)
 }
 
 // full is the memory error of loading the table, nil for --stream.
 func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error {
-	o, err := f.streamOptions(cmd, path)
+	err := obey(
+		rule{f.tableFlags.weights != "", "--stream: --weights needs all rows of the table; leave one of the two out"},
+		rule{f.known.file == estimateLaw, "--stream: --missingness estimate needs all rows; estimate it from some rows, then give --missingness FILE"},
+		rule{moments.Is(path), fmt.Sprintf("--stream: %s holds moments, not rows; leave it out", path)},
+	)
+	var o data.ReadOptions
+	if err == nil {
+		o, err = f.tableFlags.options()
+	}
 	if err == nil {
 		if f.rows, err = data.OpenRows(path, o, 0); err == nil {
 			err = f.prepareFile(cmd, path)
@@ -608,24 +593,10 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 	return nil
 }
 
-func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
-	for _, name := range []string{"weights"} {
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
-			return data.ReadOptions{}, usageError{fmt.Errorf("--stream: --%s needs all rows of the table; leave one of the two out", name)}
-		}
-	}
-	if f.known.file == estimateLaw {
-		return data.ReadOptions{}, usageError{errors.New("--stream: --missingness estimate needs all rows; estimate it from some rows, then give --missingness FILE")}
-	}
-	if moments.Is(path) {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--stream: %s holds moments, not rows; leave it out", path)}
-	}
-	return f.tableFlags.options()
-}
-
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
-	if f.tableFlags.levels && slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal }) {
-		return usageError{errors.New("--stream: a mixture with nominal columns needs all rows; leave it out, or --exclude these columns")}
+	nominal := slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal })
+	if err := obey(rule{f.tableFlags.levels && nominal, "--stream: a mixture with nominal columns needs all rows; leave it out, or --exclude these columns"}); err != nil {
+		return err
 	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}

@@ -35,9 +35,8 @@ func TestConfig(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
 		var models [2]string
 		for i, flags := range [][]string{append(c.with, "--config="+file), c.by} {
-			var text bytes.Buffer
 			out := filepath.Join(dir, command, string(rune('a'+i))) + "/"
-			require.Contains(t, []int{exitDone, exitUnconverged}, run(append([]string{command, "../examples/airquality.csv", "--out", out}, flags...), &text, &text), text.String())
+			ran(t, written, append([]string{command, "../examples/airquality.csv", "--out", out}, flags...)...)
 			model, err := os.ReadFile(out + "model.json")
 			require.NoError(t, err)
 			models[i] = strings.ReplaceAll(string(model), `"level": 0.9`, `"level": 0.95`) // network has no intervals here
@@ -62,24 +61,24 @@ func TestConfigErrors(t *testing.T) {
 		{"fit", `{"descent":{"epochs":-3}}`, "", "--config FILE: descent.epochs -3: it must be positive"},
 		{"fit", `{`, "", "--config FILE: it ends too early"},
 		{"fit", `{}`, "--config=none.json", "--config none.json: no such file"},
+		{"fit", `{}`, "--hide=0.1", "unknown flag: --hide; hide the cells in the file itself"},
+		{"network", `{}`, "--mask-input", `unknown flag: --mask-input; give it by --imputer-options '{"mask_input":true}'`},
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
 		args := []string{c.command, "../examples/airquality.csv", "--columns=Ozone,Wind", "--out", filepath.Join(t.TempDir(), "o"), "--config", file}
 		if c.flag != "" {
 			args = append(args, c.flag)
 		}
-		var text bytes.Buffer
-		require.Equal(t, exitUsage, run(args, &text, &text), "%v: %s", c, &text)
-		require.Contains(t, strings.ReplaceAll(text.String(), file, "FILE"), c.want)
+		_, said := ran(t, []int{exitUsage}, args...)
+		require.Contains(t, strings.ReplaceAll(said, file, "FILE"), c.want)
 	}
 }
 
 func TestHelp(t *testing.T) {
 	flags := func(args ...string) map[string]bool {
-		var stdout, stderr bytes.Buffer
-		require.Zero(t, run(args, &stdout, &stderr), stderr.String())
+		said, _ := ran(t, done, args...)
 		shown := map[string]bool{}
-		for _, found := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(stdout.String(), -1) {
+		for _, found := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(said, -1) {
 			shown[found[1]] = true
 		}
 		return shown

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -23,6 +24,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/checkedfile"
 	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/printable"
@@ -72,13 +74,8 @@ func newImputeCommand() *cobra.Command {
 		Long: imputeHelp + "\n\n" + samplersText + `
   posterior  cells and mixture together, in five chains: the default without a model`,
 		Example: `  missingscore impute examples/airquality.csv --draws 20 --out completed.csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("a table is expected, or a model and a table, got %d arguments", len(args))}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		Args:    argsFrom(1, 2, "a table, or a model and a table"),
+		RunE:    f.run,
 	}
 	f.add(cmd, 1, "completed.csv", "`file` for the completed table: .csv, .tsv, .xlsx, .parquet, .feather, .gz")
 	fl := cmd.Flags()
@@ -115,14 +112,10 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	complete := f.draws
-	switch {
-	case alone:
+	complete := f.fromModel
+	if alone {
 		complete, err = f.drawsAlone, f.readAlone(cmd, path)
-	case f.point:
-		complete = f.expectations
-		fallthrough
-	default:
+	} else {
 		defer f.fit.discard()
 		err = f.readModel(cmd, args)
 	}
@@ -170,7 +163,7 @@ func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error)
 	if len(args) == 1 {
 		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
 		if t := f.fit.fit.table; err == nil && t != nil {
-			f.known["left_out"] = leftOutJSON(t)
+			f.known["left_out"] = array(t.LeftOut)
 		}
 	} else {
 		f.model, err = args[0], f.fit.refuse()
@@ -187,16 +180,14 @@ func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error)
 }
 
 func (f *imputeCommand) consistent(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "pmm", "components"); err != nil {
+	changed := cmd.Flags().Changed
+	if err := cmp.Or(nonZero(cmd, "pmm", "components"), obey(
+		rule{f.point && changed("pmm"), "--pmm: it makes draws observed values, and --point makes no draws; leave one of them out"},
+		rule{changed("pmm") && (changed("round") || changed("clip")), "--pmm: values that were observed need neither --round nor --clip; leave them out"},
+	)); err != nil {
 		return err
 	}
-	changed := cmd.Flags().Changed
-	switch {
-	case f.point && changed("pmm"):
-		return usageError{errors.New("--pmm: it makes draws observed values, and --point makes no draws; leave one of them out")}
-	case changed("pmm") && (changed("round") || changed("clip")):
-		return usageError{errors.New("--pmm: values that were observed need neither --round nor --clip; leave them out")}
-	case f.point && !changed("draws"):
+	if f.point && !changed("draws") {
 		f.config.Draws = fitted.PointDraws
 	}
 	return f.check(cmd, append(slices.Clone(fitted.Samplers), fitted.FromPosterior)...)
@@ -225,43 +216,53 @@ func (f *imputeCommand) placed(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
+// fromModel draws the missing cells from a model, or takes their expectations.
+func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if err := f.begin(cmd); err != nil {
+	f.config.Partial, f.config.Save, err = keptParts(cmd, f, fitted.NewPartial, fitted.LoadPartial)
+	if err != nil {
 		return nil, false, "", err
 	}
-	bar := f.watch(cmd, "impute")
-	r, err := fitted.Impute(cmd.Context(), f.ready, t, f.config)
-	bar.finish()
+	var drawn *fitted.Imputed
+	var points *fitted.Points
+	var mixing *fitted.Mixing
+	if f.point {
+		bar := f.watch(cmd, "expectations")
+		points, err = fitted.Point(cmd.Context(), f.ready, t, f.config)
+		bar.finish()
+	} else {
+		bar := f.watch(cmd, "impute")
+		drawn, err = fitted.Impute(cmd.Context(), f.ready, t, f.config)
+		bar.finish()
+	}
 	if err != nil {
 		return nil, false, "", f.kept.explain(err, path)
 	}
-	f.known["sampler"], f.known["draws"] = r.Sampler, r.Draws
-	how, err := f.values.apply(cmd, f, r)
-	if errors.Is(err, context.Canceled) {
-		err = f.kept.explain(err, path)
+	if f.point {
+		values, mixing, summary = points.Values, points.Mixing, f.tellPoints(points)
+		if points.Draws == 0 && cmd.Flags().Changed("draws") {
+			return nil, false, "", usageError{errors.New("--draws: the expectations of this model are known in closed form, without draws; leave it out, or take --sampler mcmc")}
+		}
+	} else {
+		f.known["sampler"], f.known["draws"] = drawn.Sampler, drawn.Draws
+		how, err := f.values.apply(cmd, f, drawn)
+		if errors.Is(err, context.Canceled) {
+			err = f.kept.explain(err, path)
+		}
+		if err != nil {
+			return nil, false, "", err
+		}
+		f.outcome.doubts = drawn.Beyond(t)
+		values, mixing = drawn.Values, drawn.Mixing
+		summary = fmt.Sprintf("%s of %d rows filled with %s each, by %s%s", counted(t.Missing(), "cell"), t.N, counted(drawn.Draws, "draw"), drawn.Sampler, how)
 	}
-	if err != nil {
-		return nil, false, "", err
-	}
-	f.outcome.doubts = r.Beyond(t)
-	converged, mixing := mixed(f.known, r.Mixing)
-	return r.Values, converged, fmt.Sprintf("%s of %d rows filled with %s each, by %s%s%s", counted(t.Missing(), "cell"), t.N, counted(r.Draws, "draw"), r.Sampler, how, mixing), nil
+	converged, more := mixed(f.known, mixing)
+	return values, converged, summary + more, nil
 }
 
-func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
-	t := f.cells.Table
-	if err := f.begin(cmd); err != nil {
-		return nil, false, "", err
-	}
-	bar := f.watch(cmd, "expectations")
-	r, err := fitted.Point(cmd.Context(), f.ready, t, f.config)
-	bar.finish()
-	if err != nil {
-		return nil, false, "", f.kept.explain(err, path)
-	}
+func (f *imputeCommand) tellPoints(r *fitted.Points) string {
+	t, how := f.cells.Table, "in closed form"
 	f.known["sampler"], f.known["draws"], f.known["point"] = r.Sampler, r.Draws, true
-	how := "in closed form"
 	if r.Draws > 0 {
 		worst, errs := pointErrors(t, r)
 		f.known["monte_carlo_error"] = errs
@@ -272,11 +273,7 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 		how = fmt.Sprintf(kind+" means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
 	}
 	changed := f.values.hold.Apply(f.ready, t, r.Values, 1)
-	if r.Draws == 0 && cmd.Flags().Changed("draws") {
-		return nil, false, "", usageError{errors.New("--draws: the expectations of this model are known in closed form, without draws; leave it out, or take --sampler mcmc")}
-	}
-	converged, mixing := mixed(f.known, r.Mixing)
-	return r.Values, converged, fmt.Sprintf("expectations of %d cells of %d rows, %s%s%s", t.Missing(), t.N, how, f.values.held(f, changed), mixing), nil
+	return fmt.Sprintf("expectations of %d cells of %d rows, %s%s", t.Missing(), t.N, how, f.values.held(f, changed))
 }
 
 // pointErrors are the largest Monte Carlo error, in standard deviations, and each column's root
@@ -348,16 +345,13 @@ func momentsJSON(m fitted.Moments) map[string]any {
 // fromTable reports whether draws come from the table alone: --sampler posterior, or no flag that needs
 // a model. --point and --pmm need one if all columns are numeric.
 func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
-	words := f.fit.modelFlags()
-	alone := len(args) == 1 && len(words) == 0
+	words := append(f.fit.modelFlags(), "")
+	alone := len(args) == 1 && len(words) == 1
 	if f.config.Sampler == fitted.FromPosterior {
-		switch {
-		case len(args) != 1:
-			return false, usageError{errors.New("--sampler posterior: it draws from a table alone; leave the model out")}
-		case len(words) > 0:
-			return false, usageError{fmt.Errorf("%s: --sampler posterior draws from the table alone, and this is of a model; leave one of them out", words[0])}
-		}
-		return true, nil
+		return true, obey(
+			rule{len(args) != 1, "--sampler posterior: it draws from a table alone; leave the model out"},
+			rule{!alone, words[0] + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
+		)
 	}
 	if alone = alone && f.config.Sampler == "auto"; alone && (f.point || f.values.donors > 0) {
 		var err error
@@ -365,10 +359,8 @@ func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, erro
 			return false, err
 		}
 	}
-	if !alone && cmd.Flags().Changed("components") {
-		return false, usageError{errors.New("--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out")}
-	}
-	return alone, nil
+	const components = "--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out"
+	return alone, obey(rule{!alone && cmd.Flags().Changed("components"), components})
 }
 
 func (f *imputeCommand) withLevels(path string) (bool, error) {
@@ -383,10 +375,7 @@ func (f *imputeCommand) withLevels(path string) (bool, error) {
 }
 
 func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
-	if err := checkSamplerFlags(cmd, fitted.FromPosterior); err != nil {
-		return err
-	}
-	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save}); err != nil {
+	if err := cmp.Or(checkSamplerFlags(cmd, fitted.FromPosterior), distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save})); err != nil {
 		return err
 	}
 	fit := &f.fit.fit
@@ -420,7 +409,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.known["left_out"] = leftOutJSON(t)
+	f.known["left_out"] = array(t.LeftOut)
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.config.Draws, "draws (--draws)"}); err != nil {
 		return nil, err
 	}
@@ -474,13 +463,12 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if keep {
 		c.Keep = keptDraws
 	}
-	c.Partial, err = resumed(&f.kept, cmd, f, posterior.NewPartial, func(path, of string) (*posterior.Partial, error) {
+	c.Partial, c.Save, err = keptParts(cmd, f, posterior.NewPartial, func(path, of string) (*posterior.Partial, error) {
 		return posterior.LoadPartial(path, of, fitted.ErrOtherImputation)
 	})
 	if err != nil {
 		return nil, false, "", err
 	}
-	c.Save = func(p *posterior.Partial) error { return f.kept.save(cmd.Context(), p) }
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	c.Observe = func(done, total int) { bar.count("impute", "chains", done, total) }
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, c)
@@ -599,14 +587,12 @@ func (f *firstFit) modelFlags() (names []string) {
 }
 
 func (f *firstFit) refuse() error {
-	if f.save != "" {
-		return usageError{errors.New("--model-out: a model is given, and none is made; leave it out")}
-	}
-	if words := f.given(); len(words) > 0 {
-		name, _, _ := strings.Cut(words[0], "=")
-		return usageError{fmt.Errorf("%s: a model is given, and none is fitted; leave it out, or leave the model out", name)}
-	}
-	return nil
+	words := f.given()
+	name, _, _ := strings.Cut(append(words, "")[0], "=")
+	return obey(
+		rule{f.save != "", "--model-out: a model is given, and none is made; leave it out"},
+		rule{len(words) > 0, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
+	)
 }
 
 // A resumed run takes the model that it has fitted.
@@ -651,12 +637,10 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 			return "", asUsage(f.command, err)
 		}
 	}
-	if fit.saved != "" {
-		if err := atomicfile.Remove(fit.saved); err != nil {
-			return "", err
-		}
+	for _, state := range fit.states() {
+		err = atomicfile.Remove(state)
 	}
-	return f.save, nil
+	return f.save, err
 }
 
 func (f *firstFit) discard() {
@@ -710,33 +694,29 @@ func (f *valueFlags) add(cmd *cobra.Command) {
 func (f *valueFlags) parse(t *data.Table) error {
 	h := &f.hold
 	for _, word := range f.round {
-		switch name, text, by := strings.Cut(word, "="); {
-		case word == "none":
+		name, text, by := strings.Cut(word, "=")
+		if word == "none" {
 			h.Step = nil
-		case word == "auto":
-			h.Step = fitted.Grids(t)
-		case !by:
-			return usageError{fmt.Errorf("--round: %q: auto, none or column=step is expected", word)}
-		default:
-			j, err := column(t, name)
-			if err != nil {
-				return usageError{fmt.Errorf("--round: %w", err)}
-			}
-			step, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(step > 0) || math.IsInf(step, 0) {
-				return usageError{fmt.Errorf("--round: %q: the step must be a positive number", word)}
-			}
-			if h.Step == nil {
-				h.Step = make([]float64, t.D)
-			}
-			h.Step[j] = step
+			continue
 		}
+		if word == "auto" {
+			h.Step = fitted.Grids(t)
+			continue
+		}
+		j, wrong := column(t, name)
+		step, err := strconv.ParseFloat(text, 64)
+		if err := obey(
+			rule{!by, fmt.Sprintf("--round: %q: auto, none or column=step is expected", word)},
+			rule{wrong != "", "--round: " + wrong},
+			rule{err != nil || !(step > 0) || math.IsInf(step, 0), fmt.Sprintf("--round: %q: the step must be a positive number", word)},
+		); err != nil {
+			return err
+		}
+		if h.Step == nil {
+			h.Step = make([]float64, t.D)
+		}
+		h.Step[j] = step
 	}
-	return f.parseClip(t)
-}
-
-func (f *valueFlags) parseClip(t *data.Table) error {
-	h := &f.hold
 	if len(f.clip) > 0 {
 		h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
 	}
@@ -747,42 +727,30 @@ func (f *valueFlags) parseClip(t *data.Table) error {
 		}
 		name, text, by := strings.Cut(word, "=")
 		low, high, both := strings.Cut(text, ":")
-		if !by || !both {
-			return usageError{fmt.Errorf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)}
+		j, wrong := column(t, name)
+		a, errA := strconv.ParseFloat(cmp.Or(low, "-Inf"), 64)
+		b, errB := strconv.ParseFloat(cmp.Or(high, "Inf"), 64)
+		if err := obey(
+			rule{!by || !both, fmt.Sprintf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)},
+			rule{wrong != "", "--clip: " + wrong},
+			rule{errA != nil || errB != nil || !(a <= b), fmt.Sprintf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)},
+		); err != nil {
+			return err
 		}
-		j, err := column(t, name)
-		if err != nil {
-			return usageError{fmt.Errorf("--clip: %w", err)}
-		}
-		if h.Low[j], err = end(low, math.Inf(-1)); err == nil {
-			h.High[j], err = end(high, math.Inf(1))
-		}
-		if err != nil || !(h.Low[j] <= h.High[j]) {
-			return usageError{fmt.Errorf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)}
-		}
+		h.Low[j], h.High[j] = a, b
 	}
 	return nil
 }
 
-func end(text string, none float64) (float64, error) {
-	if text == "" {
-		return none, nil
+// column is the place of a numeric column, or what is wrong with the name.
+func column(t *data.Table, name string) (j int, wrong string) {
+	if j = slices.Index(t.Names, name); j < 0 {
+		return j, fmt.Sprintf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err == nil && math.IsNaN(v) {
-		err = errors.New("no number")
+	if data.Coded(t, j) != nil {
+		return j, fmt.Sprintf("column %q holds levels, which are as observed ones; leave it out", name)
 	}
-	return v, err
-}
-
-func column(t *data.Table, name string) (int, error) {
-	if j := slices.Index(t.Names, name); j >= 0 {
-		if data.Coded(t, j) != nil {
-			return 0, fmt.Errorf("column %q holds levels, which are as observed ones; leave it out", name)
-		}
-		return j, nil
-	}
-	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+	return j, ""
 }
 
 func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imputed) (how string, err error) {
@@ -839,70 +807,45 @@ func (f *imputeCommand) imputesNumbers() bool {
 type resumableDraws struct {
 	resume bool
 
-	path    string // empty: none are kept
-	partial partial
-	pace    savePace
-	problem error // of saving
-}
-
-type partial interface {
-	Count() int
-	Save(path string) error
+	path    string     // of the file; empty: none is kept
+	count   func() int // of the saved parts; nil: nothing is saved
+	problem error      // of saving
 }
 
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
-// resumed returns the draws of an interrupted run, or none; nil if none are kept.
-func resumed[T partial](k *resumableDraws, cmd *cobra.Command, f *imputeCommand, none func(of string) T, load func(path, of string) (T, error)) (held T, err error) {
+// keptParts are the draws of an interrupted run, or none, and what saves them; nil if none are kept.
+func keptParts[T any](cmd *cobra.Command, f *imputeCommand, none func(of string) *checkedfile.Parts[T], load func(path, of string) (*checkedfile.Parts[T], error)) (*checkedfile.Parts[T], func(*checkedfile.Parts[T]) error, error) {
+	k := &f.kept
 	if k.path = f.state(); k.path == "" {
 		if k.resume {
-			err = usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
+			return nil, nil, usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
 		}
-		return held, err
+		return nil, nil, nil
 	}
 	if err := distinctFiles(cmd, output{"out", k.path}); err != nil {
-		return held, err
+		return nil, nil, err
 	}
 	of, err := f.identity()
 	if err != nil {
-		return held, err
+		return nil, nil, err
 	}
-	held = none(of)
-	if k.resume {
-		found, err := load(k.path, of)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(k.path))
-		case errors.Is(err, fitted.ErrOtherImputation):
-			return held, usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
-		case err != nil:
-			return held, err
-		default:
-			held = found
+	parts, err := resumed(cmd, k.resume, k.path, none(of), func(path string) (*checkedfile.Parts[T], error) { return load(path, of) })
+	k.count = parts.Count
+	pace := newSavePace()
+	return parts, func(p *checkedfile.Parts[T]) error {
+		if p.Count() == 0 {
+			return nil
 		}
-	}
-	k.pace, k.partial = newSavePace(), held
-	return held, nil
-}
-
-func (f *imputeCommand) begin(cmd *cobra.Command) (err error) {
-	f.config.Partial, err = resumed(&f.kept, cmd, f, fitted.NewPartial, fitted.LoadPartial)
-	f.config.Save = func(p *fitted.Partial) error { return f.kept.save(cmd.Context(), p) }
-	return err
-}
-
-func (k *resumableDraws) save(ctx context.Context, p partial) error {
-	if p.Count() == 0 {
-		return nil
-	}
-	return k.pace.save(ctx, func() error {
-		k.problem = p.Save(k.path)
-		return k.problem
-	})
+		return pace.save(cmd.Context(), func() error {
+			k.problem = p.Save(k.path)
+			return k.problem
+		})
+	}, err
 }
 
 func (k *resumableDraws) explain(err error, path string) error {
-	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Count() == 0 {
+	if !errors.Is(err, context.Canceled) || k.count == nil || k.count() == 0 {
 		return refused(err, path)
 	}
 	if k.problem != nil {

@@ -25,8 +25,7 @@ import (
 func TestKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())
+	ran(t, done, "simulate", "star", "--d", "8", "--n", "200", "--out", dir)
 	data := filepath.Join(dir, "data.csv")
 	for i, c := range []struct {
 		state, slash string // the state's name; what ends a folder's name where --out would else be a file's
@@ -113,31 +112,36 @@ func sameFolders(t *testing.T, want, got string) {
 	}
 }
 
-func TestDrawingInterrupted(t *testing.T) {
+// interruptedRun runs a command and interrupts it until it ends.
+func interruptedRun(t *testing.T, args ...string) (stderr string) {
+	t.Helper()
 	caught := make(chan os.Signal, 1) // until the command listens, so that nothing ends the test
 	signal.Notify(caught, os.Interrupt)
 	defer signal.Stop(caught)
+	var stdout, said bytes.Buffer
+	code := make(chan int)
+	go func() { code <- run(args, &stdout, &said) }()
+	for range 50 {
+		select {
+		case c := <-code:
+			require.Equal(t, exitInterrupted, c, "%v: %s", args, &said)
+			return said.String()
+		case <-time.After(100 * time.Millisecond):
+			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+		}
+	}
+	t.Fatalf("%v goes on", args)
+	return ""
+}
+
+func TestDrawingInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"simulate", "quartic", "--d", "3", "--n", "100", "--out", dir}, &stdout, &stderr), stderr.String())
+	ran(t, done, "simulate", "quartic", "--d", "3", "--n", "100", "--out", dir)
 	model, table := filepath.Join(dir, "truth.json"), filepath.Join(dir, "data.csv")
 	for _, args := range [][]string{{"sample", model}, {"impute", model, table}, {"score", model, table}} {
-		stderr.Reset()
 		out := t.TempDir()
-		code := make(chan int)
-		go func() {
-			code <- run(append(args, "--warm-up", "1000000000", "--out", filepath.Join(out, "out.csv")), &stdout, &stderr)
-		}()
-		for ended := false; !ended; {
-			select {
-			case c := <-code:
-				require.Equal(t, exitInterrupted, c)
-				ended = true
-			case <-time.After(200 * time.Millisecond):
-				require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
-			}
-		}
-		require.Contains(t, stderr.String(), "nothing is written")
+		said := interruptedRun(t, append(args, "--warm-up", "1000000000", "--out", filepath.Join(out, "out.csv"))...)
+		require.Contains(t, said, "nothing is written")
 		left, err := os.ReadDir(out)
 		require.NoError(t, err)
 		require.Empty(t, left)
@@ -147,19 +151,14 @@ func TestDrawingInterrupted(t *testing.T) {
 func TestPanic(t *testing.T) {
 	model.Models["faulty"] = func(int, []byte, *rand.Rand) (model.Model, error) { panic("no such luck") }
 	defer delete(model.Models, "faulty")
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitError, run([]string{"fit", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
-	require.Regexp(t, `^missingscore: internal error: no such luck \(missingscore/cmd.*interrupt_test.go:\d+\); please report it\n$`, stderr.String())
+	_, said := ran(t, []int{exitError}, "fit", "../examples/airquality.csv", "--model", "faulty")
+	require.Regexp(t, `^missingscore: internal error: no such luck \(missingscore/cmd.*interrupt_test.go:\d+\); please report it\n$`, said)
 	require.ErrorContains(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone (")
 }
 
 func TestReadingInterrupted(t *testing.T) {
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, os.Interrupt)
-	defer signal.Stop(caught)
 	dir := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"simulate", "star", "--d", "3", "--n", "50", "--out", dir}, &stdout, &stderr), stderr.String())
+	ran(t, done, "simulate", "star", "--d", "3", "--n", "50", "--out", dir)
 	model, table, pipe := filepath.Join(dir, "truth.json"), filepath.Join(dir, "data.csv"), filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	t.Cleanup(func() { // so that the abandoned readers end
@@ -173,20 +172,10 @@ func TestReadingInterrupted(t *testing.T) {
 		{"fit", pipe}, {"fit", table, "--truth", pipe}, {pipe}, {"sample", pipe}, {"impute", pipe, table}, {"impute", model, pipe}, {"score", model, pipe},
 		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe},
 	} {
-		stderr.Reset()
 		if args[0] != pipe {
 			args = append(args, "--out", filepath.Join(t.TempDir(), "out"))
 		}
-		code := make(chan int)
-		go func() { code <- run(args, &stdout, &stderr) }()
-		time.Sleep(100 * time.Millisecond)
-		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
-		select {
-		case c := <-code:
-			require.Equal(t, exitInterrupted, c, "%v: %s", args, stderr.String())
-		case <-time.After(5 * time.Second):
-			t.Fatalf("%v goes on", args)
-		}
+		interruptedRun(t, args...)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -42,13 +43,8 @@ than 1e-12. Where nearly every row has its own pattern, the sums are as large as
 --pairs-only stores sums of pairs of columns, for --method pairwise.`,
 		Example: `  missingscore moments readings-*.csv --out readings.bin
   missingscore network readings.bin --out readings`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("give at least one table")}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		Args: argsFrom(1, math.MaxInt, "at least one table"),
+		RunE: f.run,
 	}
 	f.tableFlags.add(cmd)
 	fl := cmd.Flags()
@@ -68,11 +64,9 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if f.i, f.shards, err = parseShard(f.text); err != nil {
 		return err
 	}
-	if f.merge {
-		for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"} {
-			if cmd.Flags().Changed(name) {
-				return usageError{fmt.Errorf("--%s has no use with --merge, which reads no tables; leave it out", name)}
-			}
+	for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"} {
+		if f.merge && cmd.Flags().Changed(name) {
+			return usageError{fmt.Errorf("--%s has no use with --merge, which reads no tables; leave it out", name)}
 		}
 	}
 	path := f.out
@@ -85,9 +79,9 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if err := abandonable(cmd.Context(), func() (err error) {
 		if f.merge {
 			f.taken, err = joinMoments(args)
-			return err
+		} else {
+			f.taken, err = f.take(cmd, args)
 		}
-		f.taken, err = f.take(cmd, args)
 		return err
 	}); err != nil {
 		return asUsage(cmd, err)
@@ -117,7 +111,7 @@ type takenJSON struct {
 func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
 	m := f.taken
 	if f.json {
-		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds(), LeftOut: append([]data.Column{}, f.leftOut...)}
+		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds(), LeftOut: array(f.leftOut)}
 		if !m.OfPairs() {
 			out.Patterns = new(m.Patterns())
 		}
@@ -142,13 +136,12 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 func joinMoments(args []string) (*moments.Moments, error) {
 	var files, dirs []string
 	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if err != nil {
+		switch info, err := os.Stat(arg); {
+		case err != nil:
 			return nil, fmt.Errorf("--merge: %w", err)
-		}
-		if info.IsDir() {
+		case info.IsDir():
 			dirs = append(dirs, arg)
-		} else {
+		default:
 			files = append(files, arg)
 		}
 	}
@@ -174,7 +167,7 @@ func joinMoments(args []string) (*moments.Moments, error) {
 		if all == nil {
 			all = m
 		} else if err := all.Merge(m); err != nil {
-			return nil, unmerged(err, files[0], file)
+			return nil, unjoined(err, files[0], file)
 		}
 	}
 	return all, nil
@@ -186,17 +179,16 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 		return nil, err
 	}
 	everyBlock := 0
-	switch {
+	switch all := files; {
 	case f.shards > 0 && len(files) == 1:
 		everyBlock = f.shards
 	case f.shards > len(files):
 		return nil, usageError{fmt.Errorf("--shard %s: there are only %d files; use fewer shards, or one file", f.text, len(files))}
 	case f.shards > 0:
-		var own []string
-		for at := f.i - 1; at < len(files); at += f.shards {
-			own = append(own, files[at])
+		files = nil
+		for at := f.i - 1; at < len(all); at += f.shards {
+			files = append(files, all[at])
 		}
-		files = own
 	}
 	var all *moments.Moments
 	for i, file := range files {
@@ -207,7 +199,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 		if i == 0 {
 			all = one
 		} else if err := all.Merge(one); err != nil {
-			return nil, unmerged(err, files[0], file)
+			return nil, unjoined(err, files[0], file)
 		}
 	}
 	return all, nil
@@ -240,7 +232,10 @@ func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadO
 		}
 		m.Dropped += b.Dropped
 		if err := m.Add(b.Values, b.Observed); err != nil {
-			return nil, tooManyPatterns(fmt.Errorf("%s: %w", file, err))
+			if err = fmt.Errorf("%s: %w", file, err); errors.Is(err, moments.ErrPatterns) {
+				err = unjoined(err, "", "")
+			}
+			return nil, err
 		}
 	}
 	if m == nil {
@@ -249,16 +244,10 @@ func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadO
 	return m, nil
 }
 
-func tooManyPatterns(err error) error {
+// unjoined explains why the moments of a file cannot be joined with others.
+func unjoined(err error, first, second string) error {
 	if errors.Is(err, moments.ErrPatterns) {
 		return fmt.Errorf("%w: the moments are as large as the table. Fit the table, or add --pairs-only for --method pairwise", err)
-	}
-	return err
-}
-
-func unmerged(err error, first, second string) error {
-	if errors.Is(err, moments.ErrPatterns) {
-		return tooManyPatterns(err)
 	}
 	return fmt.Errorf("%s and %s cannot be joined: %w", first, second, err)
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -118,10 +117,7 @@ func (f *networkCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
 	}
-	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
-		return err
-	}
-	if err := f.pictures.parse(cmd); err != nil {
+	if err := cmp.Or(f.resampling.parse(cmd, f.spec.Inference, f.resume), f.pictures.parse(cmd)); err != nil {
 		return err
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
@@ -204,14 +200,11 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	f.result.Network.Network.Labels = f.pictures.labels
-	if f.leftOut != nil {
-		noteLeftOut(f.result, f.leftOut)
-	}
-	if f.truth == nil {
-		return nil
-	}
-	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
-		return fmt.Errorf("--truth: %w", err)
+	noteLeftOut(f.result, f.leftOut)
+	if f.truth != nil {
+		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
+			return fmt.Errorf("--truth: %w", err)
+		}
 	}
 	return nil
 }
@@ -236,7 +229,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	}
 	r, n := f.result, f.result.Network
 	out := map[string]any{"method": r.Spec.Steps.Method, "penalty": n.Penalty, "edges": len(n.Edges()), "lambda": n.Lambda, "converged": r.Converged, "verdict": r.Verdict,
-		"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom), "left_out": leftOutJSON(f.table), "loss": r.Loss, "seconds": took.Seconds(), "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
+		"assumption": r.Assumption, "missing_at_random": array(r.MissingAtRandom), "left_out": array(f.table.LeftOut), "loss": r.Loss, "seconds": took.Seconds(), "warnings": array(r.Warnings), "blas": f.blas}
 	if n.Choice != "" {
 		out["choice"] = n.Choice
 	}
@@ -312,33 +305,26 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 }
 
 type pairJSON struct {
-	From      string   `json:"from"`
-	To        string   `json:"to"`
-	Estimate  *float64 `json:"estimate"`
-	SE        *float64 `json:"se"`
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
-	P         *float64 `json:"p"`
-	Q         *float64 `json:"q"`
-	Inclusion *float64 `json:"inclusion"`
-	SameSign  *float64 `json:"same_sign"`
-	Rows      int      `json:"pairs"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Estimate  any    `json:"estimate"`
+	SE        any    `json:"se"`
+	Low       any    `json:"low"`
+	High      any    `json:"high"`
+	P         any    `json:"p"`
+	Q         any    `json:"q"`
+	Inclusion any    `json:"inclusion"`
+	SameSign  any    `json:"same_sign"`
+	Rows      int    `json:"pairs"`
 }
 
 func uncertainty(r *trainers.Result) map[string]any {
 	pairs := []pairJSON{}
 	for _, e := range r.Network.Network.Pairs {
 		u := e.Uncertainty
-		pairs = append(pairs, pairJSON{e.From, e.To, known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows})
+		pairs = append(pairs, pairJSON{e.From, e.To, plain(u.Estimate), plain(u.SE), plain(u.Low), plain(u.High), plain(u.P), plain(u.Q), plain(u.Inclusion), plain(u.SameSign), u.Rows})
 	}
 	return map[string]any{"kind": r.Spec.Inference.Kind, "level": r.Spec.Inference.Level, "rests_on": r.Network.Inference.Rests, "pairs": pairs}
-}
-
-func known(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // shownSize is the interval's estimate, or the partial correlation if there is none.
@@ -394,17 +380,12 @@ func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume b
 	if f.merge != nil {
 		name = "merge"
 	}
-	switch {
-	case c.Resamples == 0 && c.Stability == 0:
-		return usageError{fmt.Errorf("--%s needs resamples: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
-	case f.text != "" && f.merge != nil:
-		return usageError{errors.New("--shard makes resamples and --merge joins them: leave one of them out")}
-	case f.merge != nil && resume:
-		return usageError{errors.New("--merge continues shards, --resume an interrupted run; leave one of them out")}
-	case f.text != "" && cmd.Flags().Changed("truth"):
-		return usageError{errors.New("--truth: a shard writes no results; give it with --merge")}
-	}
-	return nil
+	return obey(
+		rule{c.Resamples == 0 && c.Stability == 0, fmt.Sprintf("--%s needs resamples: add --inference bootstrap=500 or --stability 1000, or leave it out", name)},
+		rule{f.text != "" && f.merge != nil, "--shard makes resamples and --merge joins them: leave one of them out"},
+		rule{f.merge != nil && resume, "--merge continues shards, --resume an interrupted run; leave one of them out"},
+		rule{f.text != "" && cmd.Flags().Changed("truth"), "--truth: a shard writes no results; give it with --merge"},
+	)
 }
 
 func (f *resamplingFlags) file() string {

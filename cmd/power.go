@@ -1,20 +1,20 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
@@ -71,7 +71,6 @@ Files in --out: power.csv, power.json, pictures and report.html.`,
 	f.truthFlags.add(cmd)
 	f.tableFlags.addFormat(cmd)
 	f.addSteps(cmd)
-	f.addRun(cmd)
 	f.addPath(cmd, "auto up to 100 columns")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "power", "`folder` for the results")
@@ -87,16 +86,7 @@ func (f *powerCommand) outputs() []string { return []string{f.out} }
 func (f *powerCommand) states() []string  { return []string{filepath.Join(f.out, stateFile)} }
 
 func (f *powerCommand) options(cmd *cobra.Command, _ []string) error {
-	if err := f.truthFlags.check(cmd); err != nil {
-		return err
-	}
-	if err := nonZero(cmd, "tables", "sensitivity"); err != nil {
-		return err
-	}
-	if err := f.theme.Check(); err != nil {
-		return err
-	}
-	if err := f.parseNetwork(cmd); err != nil {
+	if err := cmp.Or(f.truthFlags.check(cmd), nonZero(cmd, "tables", "sensitivity"), f.theme.Check(), f.parseNetwork(cmd)); err != nil {
 		return err
 	}
 	if f.like != "" && (sameFile(f.out, f.like) || sameFile(f.out, filepath.Dir(f.like))) {
@@ -118,14 +108,12 @@ func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 	if f.study, err = f.study.Resolve(d); err != nil {
 		return err
 	}
-	if err := checkSize(size{f.study.Rows[len(f.study.Rows)-1], "rows (--rows)"}, size{d, "columns"}); err != nil {
-		return err
-	}
-	if err := checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, size{d, "columns"}, size{d, "columns"}); err != nil {
+	most, columns := f.study.Rows[len(f.study.Rows)-1], size{d, "columns"}
+	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns), checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
-	first, err := f.problem.Draw(f.study.Rows[len(f.study.Rows)-1], 0, f.study.Seed)
+	first, err := f.problem.Draw(most, 0, f.study.Seed)
 	if err != nil {
 		return err
 	}
@@ -150,9 +138,6 @@ func (f *powerCommand) work(cmd *cobra.Command, _ []string) error {
 	}
 	if err != nil {
 		return err
-	}
-	if f.resume && !exists(filepath.Join(f.out, stateFile)) {
-		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", f.out)
 	}
 	return replicated(cmd, &f.trainingFlags, "tables", of, f.out, f.resume, len(f.study.Rows)*f.study.Tables, func(run replicate.Config, done *replicate.Done[power.Found]) (err error) {
 		f.result, err = power.Run(cmd.Context(), f.problem, f.study, run, done)
@@ -212,11 +197,7 @@ func answer(r *power.Result) string {
 }
 
 func listed(numbers []int) string {
-	var words []string
-	for _, n := range numbers {
-		words = append(words, strconv.Itoa(n))
-	}
-	return strings.Join(words, ", ")
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
 
 func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*power.Truth, float64, error) {
@@ -228,11 +209,7 @@ func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*pow
 	if err != nil {
 		return nil, 0, err
 	}
-	largest := 0.0
-	for _, w := range t.Weights {
-		largest = max(largest, math.Abs(w))
-	}
-	return t, largest, nil
+	return t, floats.Norm(t.Weights, math.Inf(1)), nil
 }
 
 func gapsText(g power.Gaps, file string) string {
@@ -258,13 +235,13 @@ func (f *powerCommand) object() map[string]any {
 	for _, p := range r.Points {
 		measures := map[string]any{}
 		for m, v := range p.Means {
-			measures[power.Names[m]] = map[string]any{"mean": known(v.Value), "low": known(v.Low), "high": known(v.High)}
+			measures[power.Names[m]] = map[string]any{"mean": plain(v.Value), "low": plain(v.Low), "high": plain(v.High)}
 		}
 		points = append(points, map[string]any{"rows": p.Rows, "tables": p.Tables, "failed": p.Failed, "unconverged": p.Unconverged, "measures": measures})
 	}
 	return map[string]any{"sensitivity": c.Sensitivity, "rows": tried(r.Needed.Rows), "low": tried(r.Needed.Low), "high": tried(r.Needed.High), "reached": reached, "answer": answer(r),
 		"truth":  map[string]any{"source": f.source, "columns": len(f.problem.Truth.Names), "edges": f.problem.Truth.Edges()},
-		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
+		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": array(r.Warnings), "blas": f.blas}
 }
 
 // tried is nil beyond the sizes that were tried.
@@ -278,19 +255,11 @@ func tried(rows float64) *int {
 func (f *powerCommand) table(w io.Writer) error {
 	fmt.Fprintln(w, answer(f.result))
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(columns, "rows\t")
-	for _, name := range power.Names {
-		fmt.Fprintf(columns, "%s\t", name)
-	}
-	fmt.Fprintln(columns)
+	fmt.Fprintf(columns, "rows\t%s\t\n", strings.Join(power.Names[:], "\t"))
 	for _, p := range f.result.Points {
 		fmt.Fprintf(columns, "%d\t", p.Rows)
 		for _, m := range p.Means {
-			if math.IsNaN(m.Value) {
-				fmt.Fprint(columns, "–\t")
-				continue
-			}
-			fmt.Fprintf(columns, "%.3f\t", m.Value)
+			fmt.Fprintf(columns, "%s\t", strings.Replace(fmt.Sprintf("%.3f", m.Value), "NaN", "–", 1))
 		}
 		fmt.Fprintln(columns)
 	}
@@ -321,28 +290,23 @@ func (f *truthFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	changed := cmd.Flags().Changed
-	switch {
-	case f.like == "" && !changed("d"):
-		return usageError{errors.New("the true network is missing: give --like RESULT --table TABLE.csv, or --d D with --graph")}
-	case f.like != "" && changed("d"):
-		return usageError{errors.New("--like and --d both give the true network; leave one of them out")}
-	case f.table != "" && changed("missing"):
-		return usageError{errors.New("--table and --missing both make gaps; leave one of them out")}
-	case f.like == "" && f.table != "":
-		return usageError{errors.New("--table needs --like; add it, or make gaps with --missing")}
-	case f.like != "" && f.table == "" && !changed("missing"):
-		return usageError{errors.New("--like needs gaps: give --table TABLE.csv, or --missing P")}
-	case !(f.missing >= 0 && f.missing < 1):
-		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", f.missing)}
-	case changed("edges") && f.shape != "random":
-		return usageError{fmt.Errorf("--edges needs --graph random, not %s; leave one of them out", f.shape)}
+	rules := []rule{
+		{f.like == "" && !changed("d"), "the true network is missing: give --like RESULT --table TABLE.csv, or --d D with --graph"},
+		{f.like != "" && changed("d"), "--like and --d both give the true network; leave one of them out"},
+		{f.table != "" && changed("missing"), "--table and --missing both make gaps; leave one of them out"},
+		{f.like == "" && f.table != "", "--table needs --like; add it, or make gaps with --missing"},
+		{f.like != "" && f.table == "" && !changed("missing"), "--like needs gaps: give --table TABLE.csv, or --missing P"},
+		notShare(f.missing),
+		{changed("edges") && f.shape != "random", fmt.Sprintf("--edges needs --graph random, not %s; leave one of them out", f.shape)},
 	}
 	for _, name := range []string{"graph", "edges", "strength"} {
-		if f.like != "" && changed(name) {
-			return usageError{fmt.Errorf("--%s needs --d, not --like; leave one of them out", name)}
-		}
+		rules = append(rules, rule{f.like != "" && changed(name), fmt.Sprintf("--%s needs --d, not --like; leave one of them out", name)})
 	}
-	return nil
+	return obey(rules...)
+}
+
+func notShare(missing float64) rule {
+	return rule{!(missing >= 0 && missing < 1), fmt.Sprintf("--missing %v: a probability from 0 to less than 1 is expected", missing)}
 }
 
 func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t *power.Truth, gaps power.Gaps, source string, err error) {

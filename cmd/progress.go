@@ -27,10 +27,11 @@ type progress struct {
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
-	f, ok := beneath(w).(*os.File)
-	p := &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose, shown: time.Now()}
-	if p.live {
-		p.w = f // which needs control characters
+	p := &progress{w: w, verbose: verbose, shown: time.Now()}
+	if s, ok := w.(*screen); ok {
+		if f, ok := s.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+			p.w, p.live = f, true // past the screen, which lets no control characters through
+		}
 	}
 	return p
 }

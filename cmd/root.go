@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,12 +37,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
-	out := &used{Writer: words.Writer{W: printable.Writer{W: stdout}}}
-	stderr = words.Writer{W: printable.Writer{W: heedless{stderr}}}
+	out, said := &screen{w: stdout}, &screen{w: stderr, heedless: true}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetErr(said)
 	code, message, advice := ending(panics.Caught(func() error {
 		if err := root.ExecuteContext(ctx); err != nil {
 			return err
@@ -49,9 +49,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return out.err
 	}))
 	if message != "" {
-		fmt.Fprintf(stderr, "missingscore: %s%s\n", message, advice)
+		fmt.Fprintf(said, "missingscore: %s%s\n", message, advice)
 	}
-	if code != exitDone && asksJSON(args) && !out.yes {
+	if code != exitDone && asksJSON(args) && !out.used {
 		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
 	}
 	return code
@@ -89,10 +89,11 @@ marked), 130 interrupted (state saved).`,
 	root.Flags().Bool("version", false, "print the version and the build")
 	describe.add(root)
 	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand())
-	saying := append(root.Commands(), root)
-	addMemory(saying...)
-	addQuiet(saying...)
-	addCompletions(saying...)
+	for _, c := range append(root.Commands(), root) {
+		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
+		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
+		addCompletions(c)
+	}
 	root.AddCommand(newManualCommand(root))
 	for _, c := range append(root.Commands(), root) {
 		addHelp(c)
@@ -118,16 +119,20 @@ func begin(cmd *cobra.Command) error {
 	if err := obeyMemory(cmd); err != nil {
 		return err
 	}
-	obeyQuiet(cmd)
+	if quiet, _ := cmd.Flags().GetBool("quiet"); quiet {
+		cmd.SetErr(io.Discard)
+		if object, _ := cmd.Flags().GetBool("json"); !object {
+			cmd.SetOut(io.Discard)
+		}
+	}
 	return checkNumbers(cmd.Flags())
 }
 
-func exactArgs(n int, what string) cobra.PositionalArgs {
+func exactArgs(n int, what string) cobra.PositionalArgs { return argsFrom(n, n, what) }
+
+func argsFrom(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{fmt.Errorf("expected %s, got %d", what, len(args))}
-		}
-		return nil
+		return obey(rule{len(args) < least || len(args) > most, fmt.Sprintf("expected %s, got %d", what, len(args))})
 	}
 }
 
@@ -248,61 +253,22 @@ func asksJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
 }
 
-// used notes the first error of writing, which cobra drops.
-type used struct {
-	io.Writer
-	yes bool
-	err error
+// screen writes settings by the names of their flags, and nothing that steers a terminal. A message must
+// not be cut in two.
+type screen struct {
+	w        io.Writer
+	heedless bool  // of errors
+	used     bool  // something is written
+	err      error // the first one, which cobra drops
 }
 
-func (u *used) Write(text []byte) (n int, err error) {
-	u.yes = u.yes || len(text) > 0
-	if n, err = u.Writer.Write(text); u.err == nil {
-		u.err = err
+func (s *screen) Write(text []byte) (int, error) {
+	s.used = s.used || len(text) > 0
+	if _, err := io.WriteString(s.w, printable.Text(words.Text(string(text)))); err != nil && !s.heedless {
+		s.err = cmp.Or(s.err, err)
+		return 0, err
 	}
-	return n, err
-}
-
-type heedless struct{ w io.Writer }
-
-func (h heedless) Write(text []byte) (int, error) {
-	_, _ = h.w.Write(text)
 	return len(text), nil
-}
-
-// beneath is the innermost writer, for drawing on a terminal.
-func beneath(w io.Writer) io.Writer {
-	for {
-		switch v := w.(type) {
-		case printable.Writer:
-			w = v.W
-		case heedless:
-			w = v.w
-		default:
-			return w
-		}
-	}
-}
-
-func addQuiet(commands ...*cobra.Command) {
-	for _, c := range commands {
-		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
-	}
-}
-
-func obeyQuiet(cmd *cobra.Command) {
-	if !isSet(cmd, "quiet") {
-		return
-	}
-	cmd.SetErr(io.Discard)
-	if !isSet(cmd, "json") {
-		cmd.SetOut(io.Discard)
-	}
-}
-
-func isSet(cmd *cobra.Command, name string) bool {
-	on, err := cmd.Flags().GetBool(name)
-	return err == nil && on
 }
 
 // protocol is the version of docs/reference/clients.md.
@@ -323,19 +289,12 @@ func buildInfo() *debug.BuildInfo {
 
 const memoryFlag = "memory"
 
-func addMemory(commands ...*cobra.Command) {
-	for _, c := range commands {
-		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
-	}
-}
-
 func obeyMemory(cmd *cobra.Command) error {
-	if flag := cmd.Flags().Lookup(memoryFlag); flag != nil && flag.Changed {
-		if err := memory.Use(flag.Value.String()); err != nil {
+	memory.UseVariable()
+	if cmd.Flags().Changed(memoryFlag) {
+		if err := memory.Use(cmd.Flags().Lookup(memoryFlag).Value.String()); err != nil {
 			return usageError{fmt.Errorf("--%s %w", memoryFlag, err)}
 		}
-	} else {
-		memory.UseVariable()
 	}
 	limit, err := memory.Limit()
 	if err != nil {

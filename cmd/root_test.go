@@ -12,11 +12,13 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/spatial/r2"
 
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/printable"
@@ -48,30 +50,28 @@ func TestErrorJSON(t *testing.T) {
 func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	name := "x\u202ecsv.exe"
-	table := filepath.Join(dir, "t\u202e.csv")
+	table, out := filepath.Join(dir, "t\u202e.csv"), filepath.Join(dir, "o\u202e")
 	require.NoError(t, os.WriteFile(table, []byte(name+",b,c\u2066\n"+strings.Repeat("1,2,3\n2,1,0\n3,3,1\n0,5,2\n", 10)), 0o600))
-	var stdout, stderr bytes.Buffer
+	var said bytes.Buffer
 	for _, args := range [][]string{
-		{"network", table, "--out", filepath.Join(dir, "o\u202e")},
-		{"fit", table, "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, "o\u202e.json")},
+		{"network", table, "--out", out},
+		{"fit", table, "--method", "iw", "--epochs", "2", "--out", out + ".json"},
 		{"network", table, "--columns", "no\u202e"},
 		{"network", table, "--lower", "no\x1b[2J=1"},
 		{"network", filepath.Join(dir, "\x1b]0;title\x07")},
 		{"x\u202e"},
 	} {
-		run(args, &stdout, &stderr)
+		run(args, &said, &said)
 	}
-	for _, r := range stdout.String() + stderr.String() {
+	for _, r := range said.String() {
 		require.True(t, r == '\n' || r == '\t' || unicode.IsPrint(r), "%U", r)
 		require.False(t, unicode.Is(unicode.Bidi_Control, r), "%U", r)
 	}
-	require.Contains(t, stdout.String(), `x\u202ecsv.exe`)
-	stdout.Reset()
-	out := filepath.Join(dir, "o\u202e")
-	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"fit", table, "--method", "full", "--json", "--out", out + ".json"}, &stdout, &stderr))
-	var said struct{ Out string }
-	require.NoError(t, json.Unmarshal(stdout.Bytes(), &said))
-	require.Equal(t, out+".json", said.Out)
+	require.Contains(t, said.String(), `x\u202ecsv.exe`)
+	object, _ := ran(t, written, "fit", table, "--method", "full", "--json", "--out", out+".json")
+	var told struct{ Out string }
+	require.NoError(t, json.Unmarshal([]byte(object), &told))
+	require.Equal(t, out+".json", told.Out)
 }
 
 func TestNamesDoNotSteerReaders(t *testing.T) {
@@ -87,10 +87,9 @@ func TestNamesDoNotSteerReaders(t *testing.T) {
 	require.NoError(t, os.WriteFile(table, []byte(rows.String()), 0o600))
 	require.NoError(t, os.WriteFile(labels, []byte("name,label\nb,\"\x1b[31mred\u202e\"\n"), 0o600))
 	require.NoError(t, os.WriteFile(groups, []byte("name,group\nb,g\u202e\nx\u202ecsv.exe,h\x1b\n"), 0o600))
-	var stdout, stderr bytes.Buffer
 	network, compared := filepath.Join(dir, "network"), filepath.Join(dir, "compared")
-	require.Equal(t, exitDone, run([]string{"network", table, "--exclude", "sex", "--labels", labels, "--groups", groups, "--inference", "robust", "--out", network}, &stdout, &stderr), stderr.String())
-	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"compare", table, "--by", "sex", "--permutations", "19", "--out", compared}, &stdout, &stderr), stderr.String())
+	ran(t, done, "network", table, "--exclude", "sex", "--labels", labels, "--groups", groups, "--inference", "robust", "--out", network)
+	ran(t, written, "compare", table, "--by", "sex", "--permutations", "19", "--out", compared)
 	files := 0
 	for _, out := range []string{network, compared} {
 		require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
@@ -142,10 +141,8 @@ func TestNoGoWords(t *testing.T) {
 	}
 	table, out := write("t.csv", "a,b\n1,2\n3,4\n5,1\n2,2\n"), at("out")
 	refused := func(args ...string) {
-		var stdout, stderr bytes.Buffer
-		code := run(args, &stdout, &stderr)
-		require.Contains(t, []int{exitError, exitUsage}, code, "%q: %s%s", args, stdout.String(), stderr.String())
-		require.Empty(t, fuzztest.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
+		_, said := ran(t, denied, args...)
+		require.Empty(t, fuzztest.Unknown(strings.ReplaceAll(said, dir, "")), "%q", args)
 	}
 	for _, flag := range []string{"--lambdas x", "--lambda-max x", "--seed -1", "--seed 1.5", "--json=maybe", "--lambdas 99999999999999999999", "--dtype x",
 		`--columns "a`, `--na "x`, "--lower a=x", "-z", "--draws", "--select cv=x", "--select density=x"} {
@@ -187,8 +184,7 @@ func TestNoGoWords(t *testing.T) {
 func TestOneWriter(t *testing.T) {
 	t.Chdir("..")
 	dir := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"simulate", "star", "--d", "3", "--n", "50", "--out", dir}, &stdout, &stderr), stderr.String())
+	ran(t, done, "simulate", "star", "--d", "3", "--n", "50", "--out", dir)
 	table, model, out := filepath.Join(dir, "data.csv"), filepath.Join(dir, "truth.json"), filepath.Join(dir, "out")
 	require.NoError(t, os.Mkdir(out, 0o755))
 	at := func(name string) string { return filepath.Join(out, name) }
@@ -208,17 +204,15 @@ func TestOneWriter(t *testing.T) {
 		ours, err := held.TryLock()
 		require.NoError(t, err)
 		require.True(t, ours)
-		stderr.Reset()
-		require.Equal(t, exitError, run(c.args, &stdout, &stderr), "%v", c.args)
-		require.Contains(t, stderr.String(), "another run is writing there: wait until it ends, or choose another --out")
+		_, said := ran(t, []int{exitError}, c.args...)
+		require.Contains(t, said, "another run is writing there: wait until it ends, or choose another --out")
 		left, err := os.ReadDir(out)
 		require.NoError(t, err)
 		require.Len(t, left, 1, "nothing but the lock: %v", c.args)
 		require.NoError(t, held.Close())
 
 		require.NoError(t, os.WriteFile(at(c.lock), []byte("1\n"), 0o644)) // of a process that was killed
-		stderr.Reset()
-		require.Contains(t, []int{exitDone, exitUnconverged}, run(c.args, &stdout, &stderr), "%v: %s", c.args, stderr.String())
+		ran(t, written, c.args...)
 		require.NoFileExists(t, at(c.lock))
 		require.NoError(t, os.RemoveAll(out))
 		require.NoError(t, os.Mkdir(out, 0o755))
@@ -318,10 +312,64 @@ func TestPairsNeverTogether(t *testing.T) {
 			if method == "var" && strings.HasPrefix(want, "no two") {
 				continue // it is for tables with gaps
 			}
-			var stdout, stderr bytes.Buffer
-			require.Equal(t, exitError, run([]string{"network", table, "--method", method, "--out", filepath.Join(t.TempDir(), "o")}, &stdout, &stderr), "%s: %s", method, stderr.String())
-			require.Contains(t, stderr.String(), want)
-			require.NotContains(t, stderr.String(), "--lambda-min")
+			_, said := ran(t, []int{exitError}, "network", table, "--method", method, "--out", filepath.Join(t.TempDir(), "o"))
+			require.Contains(t, said, want)
+			require.NotContains(t, said, "--lambda-min")
 		}
+	}
+}
+
+// A stage that begins again starts its clock anew.
+func TestTimeLeft(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, false)
+	p.count("impute", "chains", 2, 5)
+	require.Equal(t, "time left unknown", p.left(2, 5))
+	p.start = time.Now().Add(-20 * time.Second)
+	p.count("impute", "chains", 4, 5)
+	require.Equal(t, "about 10s left", p.left(4, 5))
+	p.count("impute", "chains", 1, 5)
+	require.Equal(t, "time left unknown", p.left(1, 5))
+	p.start = time.Now().Add(-30 * time.Second)
+	require.Equal(t, "about 1m30s left", p.left(2, 5))
+}
+
+func TestReading(t *testing.T) {
+	defer func(d time.Duration) { sayEach = d }(sayEach)
+	sayEach = time.Nanosecond
+	var said bytes.Buffer
+	read := newReading(&said)
+	read(500_000, 1_500_000)
+	read(600_000, 0)
+	require.Equal(t, "reading: 500 of 1501 kB, time left unknown\n", said.String())
+}
+
+func TestPictureFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
+	nodes := []string{"Ozone", "Temp, max", "Wind"}
+	var said bytes.Buffer
+	f := pictureFlags{groupsFlag: "groups"}
+	f.groupsFile = write("groups.csv", "name,group\nOzone,air\n\"Temp, max\",\"weather, mostly\"\nelsewhere,\n")
+	f.layoutFile = write("layout.csv", "name,x,y\nOzone,1,-2\n\"Temp, max\",0.5,1e1\nelsewhere,a,b\n")
+	require.NoError(t, f.load(&said, nodes))
+	require.Equal(t, map[string]string{"Ozone": "air", "Temp, max": "weather, mostly"}, f.style.GroupOf)
+	require.Equal(t, map[string]r2.Vec{"Ozone": {X: 1, Y: -2}, "Temp, max": {X: 0.5, Y: 10}}, f.style.Layout)
+	require.Equal(t, f.layoutFile+" has no place for Wind; they stand beside their neighbours\n", said.String())
+	for text, want := range map[string]string{
+		"":                             "--layout: " + f.layoutFile + ":1: the first line must be name,x,y",
+		"Ozone,1,2\n":                  "the first line must be name,x,y",
+		"name,x,y\nOzone,1\n":          "3 cells a line are expected",
+		"name,x,y\nWind,1,2\nWind,1,2": `:3: the column "Wind" has a line already`,
+		"name,x,y\nelse,1,2\n":         "names none of the table's columns",
+		"name,x,y\nWind,1,\n":          `the place of "Wind" is "1", ""; two numbers are expected`,
+		"name,x,y\nWind,1,NaN\n":       "two numbers are expected",
+		"name,x,y\nWind,1,1e300\n":     "two numbers are expected",
+	} {
+		require.NoError(t, os.WriteFile(f.layoutFile, []byte(text), 0o600))
+		require.ErrorContains(t, f.load(&said, nodes), want)
 	}
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat"
@@ -64,29 +63,29 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if ready.Posterior != nil {
 		return saveDensities(cmd, f, cells.Table, r.LogDensity, m.Kind)
 	}
-	header := []string{".id", "log_density"}
+	header, values := []string{".id", "log_density"}, []float64(nil)
+	var numbers []int // columns
+	for j, levels := range ready.Drawn() {
+		if levels == nil {
+			numbers = append(numbers, j)
+		}
+	}
 	for _, prefix := range []string{"score_", "error_"} {
-		for j, name := range ready.Names {
-			if ready.Drawn()[j] == nil {
-				header = append(header, prefix+name)
-			}
+		for _, j := range numbers {
+			header = append(header, prefix+ready.Names[j])
 		}
 	}
-	numbers := func(row []float64) (out []float64) {
-		for j, v := range row {
-			if ready.Drawn()[j] == nil {
-				out = append(out, v)
-			}
-		}
-		return out
-	}
-	var values []float64
-	d := cells.Table.D
 	for i, size := range r.Size {
+		values = append(values, float64(i+1), r.LogDensity[i])
+		for _, of := range [][]float64{r.Score, r.Error} {
+			for _, j := range numbers {
+				values = append(values, of[i*cells.Table.D+j])
+			}
+		}
 		if size == 0 {
 			size = math.NaN()
 		}
-		values = append(values, slices.Concat([]float64{float64(i + 1), r.LogDensity[i]}, numbers(r.Score[i*d:(i+1)*d]), numbers(r.Error[i*d:(i+1)*d]), []float64{size})...)
+		values = append(values, size)
 	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
 	converged, mixing := mixed(known, r.Mixing)

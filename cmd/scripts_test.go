@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,6 +33,20 @@ func TestMain(m *testing.M) {
 		Main()
 	}})
 }
+
+// ran runs a command in this process.
+func ran(t *testing.T, codes []int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	require.Contains(t, codes, run(args, &out, &said), "%q: %s", args, &said)
+	return out.String(), said.String()
+}
+
+var (
+	done    = []int{exitDone}
+	written = []int{exitDone, exitUnconverged}
+	denied  = []int{exitError, exitUsage}
+)
 
 // TestScripts runs testdata/script. Two commands are added:
 //

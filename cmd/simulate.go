@@ -89,15 +89,13 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 	if err := distinctFiles(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
 		return err
 	}
-	switch {
-	case s.n < 2:
-		return usageError{fmt.Errorf("--n %d: at least two rows are needed", s.n)}
-	case s.d < 2:
-		return usageError{fmt.Errorf("--d %d: at least two columns are needed", s.d)}
-	case s.centres < 1:
-		return usageError{fmt.Errorf("--centres %d: at least one is needed", s.centres)}
-	case !(s.missing >= 0 && s.missing < 1):
-		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
+	if err := obey(
+		rule{s.n < 2, fmt.Sprintf("--n %d: at least two rows are needed", s.n)},
+		rule{s.d < 2, fmt.Sprintf("--d %d: at least two columns are needed", s.d)},
+		rule{s.centres < 1, fmt.Sprintf("--centres %d: at least one is needed", s.centres)},
+		notShare(s.missing),
+	); err != nil {
+		return err
 	}
 	if err := checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
 		return err

@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,41 +70,35 @@ func (f *formatFlags) addFormat(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.sheet, "sheet", "", "`name` or number of a sheet in an Excel workbook (default: the first)")
 }
 
-func (f *tableFlags) options() (data.ReadOptions, error) {
-	if f.columns != nil && len(f.columns) == 0 {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
-	}
-	for k, name := range trimmed(f.columns) {
-		if slices.Contains(trimmed(f.columns)[:k], name) {
-			return data.ReadOptions{}, usageError{fmt.Errorf("--columns names %q twice; leave one of them out", name)}
-		}
-	}
-	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr())}
-	switch sep := []rune(f.sep); {
-	case f.sep == "tab" || f.sep == `\t`:
-		o.Comma = '\t'
-	case len(sep) == 1 && !strings.ContainsRune("\"\r\n\uFFFD", sep[0]):
-		o.Comma = sep[0]
-	case f.sep != "":
-		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
-	}
-	switch f.dec {
-	case ".", ",":
-		o.Decimal = rune(f.dec[0])
-	case "":
-	default:
-		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
-	}
-	o.Coded, o.Lenient, o.Strict, o.Nominal = true, f.lenient, f.strict, trimmed(f.nominal)
-	if f.kinds != "" {
-		kinds, err := data.ReadKinds(f.kinds)
-		if err != nil {
-			return data.ReadOptions{}, fmt.Errorf("--kinds: %w", err)
-		}
-		o.Kinds = kinds
+func (f *tableFlags) options() (o data.ReadOptions, err error) {
+	o = data.ReadOptions{
+		NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Nominal: trimmed(f.nominal),
+		Sheet: f.sheet, Coded: true, Lenient: f.lenient, Strict: f.strict, Progress: newReading(f.stderr()),
 	}
 	if f.id != "" {
 		o.Exclude = append(o.Exclude, strings.TrimSpace(f.id))
+	}
+	rules := []rule{{f.columns != nil && len(f.columns) == 0, "--columns is empty: names as a,b,c are expected"}}
+	for k, name := range o.Columns {
+		rules = append(rules, rule{slices.Contains(o.Columns[:k], name), fmt.Sprintf("--columns names %q twice; leave one of them out", name)})
+	}
+	sep := []rune(strings.NewReplacer("tab", "\t", `\t`, "\t").Replace(f.sep))
+	one := len(sep) == 1 && !strings.ContainsRune("\"\r\n\uFFFD", sep[0])
+	rules = append(rules, rule{f.sep != "" && !one, fmt.Sprintf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)},
+		rule{!slices.Contains([]string{"", ".", ","}, f.dec), fmt.Sprintf("--dec %q: a point or a comma is expected", f.dec)})
+	if err := obey(rules...); err != nil {
+		return o, err
+	}
+	if one {
+		o.Comma = sep[0]
+	}
+	if f.dec != "" {
+		o.Decimal = rune(f.dec[0])
+	}
+	if f.kinds != "" {
+		if o.Kinds, err = data.ReadKinds(f.kinds); err != nil {
+			return o, fmt.Errorf("--kinds: %w", err)
+		}
 	}
 	return o, nil
 }
@@ -160,8 +156,8 @@ func tellLeftOut(stderr io.Writer, columns []data.Column) {
 	}
 }
 
-// leftOutJSON is never null.
-func leftOutJSON(t *data.Table) []data.Column { return append([]data.Column{}, t.LeftOut...) }
+// array is never null in JSON.
+func array[T any](of []T) []T { return append([]T{}, of...) }
 
 // numbers leaves nominal columns out unless the command takes them.
 func (f *tableFlags) numbers(t *data.Table, file string) (*data.Table, error) {
@@ -226,57 +222,43 @@ func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 			return nil, fmt.Errorf("--domain: %w", err)
 		}
 	}
-	if err := narrow(s.Lower, "--lower", f.lower, names, func(x, y float64) float64 { return max(x, y) }); err != nil {
-		return nil, usageError{err}
-	}
-	if err := narrow(s.Upper, "--upper", f.upper, names, func(x, y float64) float64 { return min(x, y) }); err != nil {
-		return nil, usageError{err}
-	}
-	if !s.Bounded() {
+	err := cmp.Or(narrow(s.Lower, "--lower", f.lower, names, math.Max), narrow(s.Upper, "--upper", f.upper, names, math.Min))
+	if err == nil && !s.Bounded() {
 		return nil, nil
 	}
-	if err := s.Check(names); err != nil {
-		return nil, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
+	if wrong := s.Check(names); err == nil && wrong != nil {
+		err = fmt.Errorf("--lower, --upper, --domain: %w", wrong)
+	}
+	if err != nil {
+		return nil, usageError{err}
 	}
 	return s, nil
 }
 
+// narrow takes bounds written as column=value, or one value for all columns.
 func narrow(bounds []float64, flag string, values, names []string, better func(x, y float64) float64) error {
 	if values != nil && len(values) == 0 {
 		return fmt.Errorf("%s is empty: column=value or a number is expected", flag)
 	}
 	for _, text := range values {
-		j, v, err := parseBound(text, names)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", flag, text, err)
+		name, value, named := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !named {
+			value = text
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || math.IsNaN(v) {
+			return fmt.Errorf("%s %s: column=value or a number is expected", flag, text)
+		}
+		if named && !slices.Contains(names, name) {
+			return fmt.Errorf("%s %s: there is no column %q%s; columns are %s", flag, text, name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
 		}
 		for k := range names {
-			if j < 0 || k == j {
+			if !named || names[k] == name {
 				bounds[k] = better(bounds[k], v)
 			}
 		}
 	}
 	return nil
-}
-
-// parseBound reads column=value, or one value for all columns with j = −1.
-func parseBound(text string, names []string) (j int, v float64, err error) {
-	name, value, named := strings.Cut(text, "=")
-	name = strings.TrimSpace(name)
-	if !named {
-		value = text
-	}
-	v, err = strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || v != v {
-		return -1, v, errors.New("column=value or a number is expected")
-	}
-	if !named {
-		return -1, v, nil
-	}
-	if j = slices.Index(names, name); j < 0 {
-		return j, v, fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
-	}
-	return j, v, nil
 }
 
 // around reads the support and checks that all rows are inside.
@@ -353,9 +335,6 @@ func (f *missingnessFlag) write(set *atomicfile.Set, path string, r *trainers.Re
 	return set.Write(path, func(w io.Writer) error { return law.Write(w, r.Model.Names) })
 }
 
-// testedColumns is never null.
-func testedColumns(columns []mcar.Column) []mcar.Column { return append([]mcar.Column{}, columns...) }
-
 type transformFlag struct{ items, ordinal []string }
 
 func (f *transformFlag) add(cmd *cobra.Command) {
@@ -368,29 +347,28 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 		return transform.Spec{}, usageError{errors.New("--transform is empty: column=log,… or a function is expected")}
 	}
 	s, err := transform.Parse(f.items)
-	const all = "all" // stands for every column
-	switch {
-	case err != nil || f.ordinal == nil:
+	if err != nil || f.ordinal == nil {
 		return s, err
-	case len(f.ordinal) == 0:
-		return s, usageError{errors.New("--ordinal is empty: names of columns or all are expected")}
-	case len(f.ordinal) > 1 && slices.Contains(f.ordinal, all):
-		return s, usageError{fmt.Errorf("--ordinal %s: give all or names of columns, not both", strings.Join(f.ordinal, ","))}
-	case f.ordinal[0] == all && s.Others != "":
-		return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns too; name the columns of one of them", s.Others)}
-	case f.ordinal[0] == all:
+	}
+	all := slices.Contains(f.ordinal, "all") // which stands for every column
+	rules := []rule{
+		{len(f.ordinal) == 0, "--ordinal is empty: names of columns or all are expected"},
+		{all && len(f.ordinal) > 1, fmt.Sprintf("--ordinal %s: give all or names of columns, not both", strings.Join(f.ordinal, ","))},
+		{all && s.Others != "", fmt.Sprintf("--ordinal all: --transform %s is for all columns too; name the columns of one of them", s.Others)},
+	}
+	if all {
 		s.Others = transform.OrdinalKind
-		return s, nil
-	case s.Columns == nil:
+		return s, obey(rules...)
+	}
+	if s.Columns == nil {
 		s.Columns = map[string]string{}
 	}
 	for _, name := range f.ordinal {
-		if has := s.Columns[name]; has != "" && has != transform.OrdinalKind {
-			return s, usageError{fmt.Errorf("--ordinal %s: the column has --transform %s; leave one of them out", name, has)}
-		}
+		has := s.Columns[name]
+		rules = append(rules, rule{has != "" && has != transform.OrdinalKind, fmt.Sprintf("--ordinal %s: the column has --transform %s; leave one of them out", name, has)})
 		s.Columns[name] = transform.OrdinalKind
 	}
-	return s, nil
+	return s, obey(rules...)
 }
 
 func rowAdvice(err error, others string) string {
@@ -406,7 +384,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 		return f.tableFlags.read(file)
 	}
 	for _, name := range []string{"na", "sep", "dec", "weights", "kinds", "nominal", "strict"} {
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+		if cmd.Flags().Changed(name) {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments; give the flag to missingscore moments instead", name, file)}
 		}
 	}
@@ -417,10 +395,10 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if err != nil {
 		return nil, err
 	}
-	if m, err = f.tableFlags.selected(m); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	var t *data.Table
+	if m, err = f.tableFlags.selected(m); err == nil {
+		t, err = m.Table()
 	}
-	t, err := m.Table()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -432,9 +410,9 @@ func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := slices.Clone(o.Columns)
-	if names == nil {
-		names = slices.Clone(m.Names)
+	names := slices.Clone(m.Names)
+	if o.Columns != nil {
+		names = slices.Clone(o.Columns)
 	}
 	for _, name := range o.Exclude {
 		at := slices.Index(names, name)
@@ -478,6 +456,9 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 }
 
 func noteLeftOut(r *trainers.Result, why []string) {
+	if why == nil {
+		return
+	}
 	r.Warnings = append(slices.Clone(why), r.Warnings...)
 	r.Model.Outcome.LeftOut = why
 }

@@ -1,13 +1,12 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -47,18 +46,14 @@ type trainingFlags struct {
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
-	f.addTable(cmd)
-	f.addSteps(cmd)
-	f.addRun(cmd)
-}
-
-func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
 	f.known.add(cmd)
 	f.transform.add(cmd)
+	f.addSteps(cmd)
 }
 
+// addSteps adds the flags of commands without a table, too.
 func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	c, fl := &f.spec.Steps, cmd.Flags()
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of the random draws")
@@ -67,10 +62,6 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
 	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}, {\"mask_input\":true}, {\"diagonal_sd\":true}")
-}
-
-func (f *trainingFlags) addRun(cmd *cobra.Command) {
-	fl := cmd.Flags()
 	f.settings.add(cmd)
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVar(&f.resume, "resume", false, "continue an interrupted run with the same --out")
@@ -136,17 +127,19 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	if f.verbose {
 		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"),
-		100*float64(t.Missing())/float64(t.RowCount()*t.D))
-	if err == nil && t.Dropped > 0 {
-		_, err = fmt.Fprintf(w, "left out: rows without any value (%d)\n", t.Dropped)
+	fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.RowCount()*t.D))
+	if t.Dropped > 0 {
+		fmt.Fprintf(w, "left out: rows without any value (%d)\n", t.Dropped)
 	}
-	return err
+	return nil
 }
 
 // saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
-	state, err := f.state(saved, cmd.ErrOrStderr())
+	state, err := f.from, error(nil)
+	if state == nil {
+		state, err = resumed(cmd, f.resume, saved, &trainers.State{}, trainers.LoadState)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -191,21 +184,6 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	return r, nil
 }
 
-func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
-	if f.from != nil {
-		return f.from, nil
-	}
-	if !f.resume {
-		return &trainers.State{}, nil
-	}
-	state, err := trainers.LoadState(saved)
-	if errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(saved))
-		return &trainers.State{}, nil
-	}
-	return state, err
-}
-
 func explain(err error, file, saved, advice string) error {
 	var wrong *trainers.SettingError
 	switch {
@@ -240,6 +218,14 @@ func verdict(r *trainers.Result) string {
 	return short + "."
 }
 
+// open is the verdict of a fit that has not converged, "" of others.
+func open(r *trainers.Result) string {
+	if r.Converged {
+		return ""
+	}
+	return r.Verdict
+}
+
 // open says why the fit has not converged, "" if it has.
 func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer) error, warnings []string, last, open string) (err error) {
 	out := cmd.OutOrStdout()
@@ -256,14 +242,6 @@ func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writ
 		err = unconverged{open}
 	}
 	return err
-}
-
-// open is the verdict of a fit that has not converged, "" of others.
-func open(r *trainers.Result) string {
-	if r.Converged {
-		return ""
-	}
-	return r.Verdict
 }
 
 func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
@@ -308,12 +286,8 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 // takesLevels reports whether networks may have categories: method auto or em-latent, without support and
 // missingness mechanism.
 func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
-	for _, flag := range []string{"lower", "upper", "domain", "missingness"} {
-		if cmd.Flags().Changed(flag) {
-			return false
-		}
-	}
-	return f.spec.Steps.Method == "auto" || f.spec.Steps.Method == "em-latent"
+	method := f.spec.Steps.Method
+	return (method == "auto" || method == "em-latent") && !slices.ContainsFunc([]string{"lower", "upper", "domain", "missingness"}, cmd.Flags().Changed)
 }
 
 // kind is the default of --inference.
@@ -324,40 +298,32 @@ func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 }
 
 func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "lambda-max", "lambda-min", "lambdas", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps"); err != nil {
-		return err
-	}
 	c := &f.config
 	f.spec.Network = c
-	if err := f.settings.read(cmd, &f.spec); err != nil {
+	if err := cmp.Or(nonZero(cmd, "lambda-max", "lambda-min", "lambdas", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps"),
+		f.settings.read(cmd, &f.spec)); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("penalty") {
-		if c.Penalty, err = regpath.ParsePenalty(f.penalty); err != nil {
-			return asUsage(cmd, err)
-		}
+	changed := cmd.Flags().Changed
+	if changed("penalty") {
+		c.Penalty, err = regpath.ParsePenalty(f.penalty)
 	}
-	if f.settings.says(cmd, "select") || c.Select.Kind == "" {
-		if c.Select, err = regpath.ParseSelection(f.selection); err != nil {
-			return asUsage(cmd, err)
-		}
+	if err == nil && (f.settings.says(cmd, "select") || c.Select.Kind == "") {
+		c.Select, err = regpath.ParseSelection(f.selection)
 	}
-	if cmd.Flags().Changed("gamma") {
+	if changed("gamma") {
 		c.Select.Gamma = &f.gamma
 	}
-	if cmd.Flags().Changed("refit") {
+	if changed("refit") {
 		c.Refit = &f.refit
 	}
-	if err := f.parse(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	if flag := cmd.Flags().Lookup("inference"); flag == nil || !flag.Changed && f.spec.Inference.Kind != "" {
-		return nil
+	if err == nil {
+		err = f.parse(cmd)
 	}
 	given := f.spec.Inference
-	if f.spec.Inference, err = inference.Parse(f.inference); err != nil {
-		return asUsage(cmd, err)
+	if err == nil && cmd.Flags().Lookup("inference") != nil && (changed("inference") || given.Kind == "") {
+		f.spec.Inference, err = inference.Parse(f.inference)
+		f.spec.Inference.Level, f.spec.Inference.Stability = given.Level, given.Stability
 	}
-	f.spec.Inference.Level, f.spec.Inference.Stability = given.Level, given.Stability
-	return nil
+	return asUsage(cmd, err)
 }

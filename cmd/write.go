@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/replicate"
 )
 
@@ -203,23 +203,31 @@ func (p *savePace) save(ctx context.Context, save func() error) error {
 	return err
 }
 
+// resumed is what load finds of an interrupted run, or none.
+func resumed[T any](cmd *cobra.Command, asked bool, path string, none T, load func(path string) (T, error)) (T, error) {
+	if !asked {
+		return none, nil
+	}
+	held, err := load(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(path))
+		return none, nil
+	case errors.Is(err, replicate.ErrOtherRun), errors.Is(err, fitted.ErrOtherImputation):
+		return none, usageError{fmt.Errorf("--resume: %s: %w", path, err)}
+	}
+	return held, err
+}
+
 // replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
 func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
-	path, done, pace := filepath.Join(out, stateFile), replicate.NewDone[T](of), newSavePace()
-	if resume {
-		held, err := replicate.Load[T](path, of)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case errors.Is(err, replicate.ErrOtherRun):
-			return usageError{fmt.Errorf("--resume: %s: %w", path, err)}
-		case err != nil:
-			return err
-		default:
-			done = held
-		}
+	path, pace := filepath.Join(out, stateFile), newSavePace()
+	done, err := resumed(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) { return replicate.Load[T](path, of) })
+	if err != nil {
+		return err
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
-	err := run(replicate.Config{Workers: f.spec.Steps.Workers,
+	err = run(replicate.Config{Workers: f.spec.Steps.Workers,
 		Save:    func() error { return pace.save(cmd.Context(), func() error { return done.Save(path) }) },
 		Observe: func(done, total int) { bar.count(cmd.Name(), units, done, total) }}, done)
 	bar.finish()
@@ -230,16 +238,9 @@ func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out stri
 }
 
 func parseShard(text string) (i, n int, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	first, last, ok := strings.Cut(text, "/")
-	i, errI := strconv.Atoi(first)
-	n, errN := strconv.Atoi(last)
-	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
-	}
-	return i, n, nil
+	_, err = fmt.Sscanf(text, "%d/%d", &i, &n)
+	wrong := err != nil || text != fmt.Sprintf("%d/%d", i, n) || i < 1 || i > n
+	return i, n, obey(rule{text != "" && wrong, fmt.Sprintf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)})
 }
 
 // findShards are the shards in folders, in order; none if there is no such file.
@@ -268,11 +269,11 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 			missing = append(missing, fmt.Sprintf("%d/%d", i, n))
 		}
 	}
-	if missing == nil {
-		return paths, nil
-	}
 	more := ""
-	if left := n - len(of) - len(missing); left > 0 {
+	switch left := n - len(of) - len(missing); {
+	case missing == nil:
+		return paths, nil
+	case left > 0:
 		more = fmt.Sprintf(" and %d more", left)
 	}
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)

@@ -2,8 +2,8 @@ package data
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,64 +39,26 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := blank(slices.Clone(o.Columns), len(s.rows))
-	t.Lines = s.lines
-	w := make(written, len(columns))
-	for k, j := range columns {
-		if levels := o.Kinds[s.header[j]].Levels; levels != nil {
-			if err := s.codes(t, k, j, levels, o); err != nil {
-				return nil, err
-			}
-			w[k].no = true
-			continue
-		}
-		column, i, problem := s.parse(j, o)
-		if problem != nil {
-			return nil, s.cellError(i, j, problem, s.advice(o, i, j, problem))
-		}
-		style := s.style(j, o)
-		for i, x := range column.Values {
-			if !column.Observed[i] {
-				continue
-			}
-			t.set(i, k, x)
-			digits, decimal := s.rows[i][j], s.decimal
-			if style != nil {
-				_, digits, _ = style.number(digits)
-				decimal = style.decimal
-			}
-			w[k].see(digits, decimal, s.lines[i], x)
-		}
+	o.Coded = false
+	o = s.styled(o)
+	r, err := s.source(o)
+	if err != nil {
+		return nil, err
 	}
-	if s.format == nil {
-		if err := w.ask(s.file, t.Names, o); err != nil {
-			return nil, err
-		}
+	r.chosen, r.names = columns, slices.Clone(o.Columns)
+	all, _, err := r.block(math.MaxInt, false)
+	if err == nil {
+		err = all.written.ask(s.file, r.names, o)
 	}
-	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: s.styled(o), used: make([]bool, len(s.header))}
+	if err != nil {
+		return nil, err
+	}
+	o.setKinds(all.table, nil)
+	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: all.table, sheet: s, marks: o, used: make([]bool, len(s.header))}
 	for _, j := range columns {
 		c.used[j] = true
 	}
 	return c, nil
-}
-
-func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error {
-	known := newTexts(levels, s.dialect)
-	for i, row := range s.rows {
-		if o.missing(row[j]) {
-			continue
-		}
-		code := known.code(row[j], s.dialect)
-		if code < 0 || code >= len(levels) {
-			return s.cellError(i, j, errors.New("is not one of its levels: "+listing(levels)), "correct the cell, or leave the row out")
-		}
-		t.set(i, k, float64(code))
-	}
-	if t.Kinds == nil {
-		t.Kinds, t.Levels = slices.Repeat([]Kind{Number}, t.D), make([][]string, t.D)
-	}
-	t.Kinds[k], t.Levels[k] = o.Kinds[s.header[j]].Kind, levels
-	return nil
 }
 
 var longColumns = []string{".imp", ".id"}
@@ -123,29 +85,30 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 		return err
 	}
 	f, _ := formatOf(path, c.sheet)
-	w := cellsWriter{c, columns, f != nil, c.mark()}
+	typed, mark := f != nil, c.mark()
+	names := columns
 	if draws > 1 {
 		for j := range columns {
 			columns[j].Name = cmp.Or(columns[j].Name, "row.names") // as.mids() needs a name
 		}
-		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
+		names = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
-	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
+	return writeRows(put, path, c.sheet, names, func(write func([]string) error) error {
 		first := 1
 		if draws > 1 {
 			first = 0 // original rows
 		}
 		for k := first; k <= draws; k++ {
 			for i := range c.Rows {
+				var row []string
+				if draws > 1 {
+					row = []string{strconv.Itoa(k), strconv.Itoa(i + 1)}
+				}
 				var filled []float64
 				if k > 0 {
 					filled = values[(i*draws+k-1)*c.Table.D:]
 				}
-				row := w.row(i, filled)
-				if draws > 1 {
-					row = slices.Concat([]string{strconv.Itoa(k), strconv.Itoa(i + 1)}, row)
-				}
-				if err := write(row); err != nil {
+				if err := write(append(row, c.row(i, columns, filled, typed, mark)...)); err != nil {
 					return err
 				}
 			}
@@ -154,43 +117,36 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	})
 }
 
-type cellsWriter struct {
-	*Cells
-	columns []format.Column
-	typed   bool   // the file has types; missing cells are empty
-	mark    string // of a missing text
-}
-
-func (w cellsWriter) row(i int, values []float64) []string {
-	row := slices.Clone(w.Rows[i])
-	for j := range row {
-		switch missing := w.missing(i, j); {
-		case missing && w.typed:
-			row[j] = ""
-		case missing && row[j] == "" && !w.used[j] && !w.columns[j].Kind.Numeric():
-			row[j] = w.mark
-		case w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',':
-			row[j] = strings.Replace(row[j], ",", ".", 1)
+// row is row i with its gaps filled from values; nil values leave the gaps. Cells of typed files
+// have decimal points and are empty if missing; mark is for missing cells of carried texts.
+func (c *Cells) row(i int, columns []format.Column, values []float64, typed bool, mark string) []string {
+	row := slices.Clone(c.Rows[i])
+	for a, j := range c.Columns {
+		if c.Table.Observed[i*c.Table.D+a] {
+			continue
 		}
-	}
-	for a, j := range w.Columns {
-		switch {
-		case w.Table.Observed[i*w.Table.D+a]:
-		case values == nil && !w.typed:
-			row[j] = "NA"
+		switch style := c.marks.styles[c.Header[j]]; {
 		case values == nil:
-			row[j] = ""
-		case w.marks.styles[w.Header[j]] != nil:
-			row[j] = w.marks.styles[w.Header[j]].text(values[a] + 0) // + 0 avoids -0
-		case Coded(w.Table, a) != nil:
-			row[j] = w.Table.Levels[a][int(values[a])]
-			if w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',' {
-				row[j] = strings.Replace(row[j], ",", ".", 1)
-			}
-		case w.typed:
+			row[j] = "NA"
+		case style != nil:
+			row[j] = style.text(values[a] + 0) // + 0 avoids -0
+		case Coded(c.Table, a) != nil:
+			row[j] = c.Table.Levels[a][int(values[a])]
+		case typed:
 			row[j] = format.Number(values[a] + 0)
 		default:
-			row[j] = w.sheet.dialect.text(values[a] + 0)
+			row[j] = c.sheet.dialect.text(values[a] + 0)
+		}
+	}
+	for j := range row {
+		gap := c.missing(i, j)
+		switch {
+		case gap && typed && (!c.used[j] || values == nil):
+			row[j] = ""
+		case gap && !c.used[j] && row[j] == "" && !columns[j].Kind.Numeric():
+			row[j] = mark
+		case typed && columns[j].Kind.Numeric() && c.sheet.decimal == ',':
+			row[j] = strings.Replace(row[j], ",", ".", 1)
 		}
 	}
 	return row

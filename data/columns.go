@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -174,22 +175,18 @@ func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]ColumnSums {
 	rows := max(leastSumRows, min(mostSumRows, rowsOfBlock(t.D)))
 	made := make([][]ColumnSums, (t.N+rows-1)/rows)
-	workers = max(1, min(workers, len(made)))
-	pool := panics.NewGroup()
-	for w := range workers {
-		pool.Go(func() error {
-			x := make([]float64, 0, min(rows, t.N))
-			for p := w; p < len(made); p += workers {
-				made[p] = make([]ColumnSums, t.D)
-				for j := range t.D {
-					x = appendColumn(x[:0], t, j, p*rows, min((p+1)*rows, t.N))
-					made[p][j] = of(j, x)
-				}
+	err := panics.Each(context.Background(), workers, len(made), func() (func(context.Context, int) error, error) {
+		x := make([]float64, 0, min(rows, t.N))
+		return func(_ context.Context, p int) error {
+			made[p] = make([]ColumnSums, t.D)
+			for j := range t.D {
+				x = appendColumn(x[:0], t, j, p*rows, min((p+1)*rows, t.N))
+				made[p][j] = of(j, x)
 			}
 			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
+		}, nil
+	}, nil)
+	if err != nil {
 		panic(err)
 	}
 	return made
@@ -198,16 +195,11 @@ func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]
 // EachColumn visits the observed values of every column once, in row order. Each worker calls its
 // own visit, whose values are valid until visit returns.
 func EachColumn(t *Table, workers int, newVisit func() func(j int, values []float64)) error {
-	workers = max(1, min(workers, t.D))
-	pool := panics.NewGroup()
-	for w := range workers {
-		pool.Go(func() error {
-			visit, values := newVisit(), make([]float64, 0, t.N)
-			for j := w; j < t.D; j += workers {
-				visit(j, t.AppendColumn(values, j))
-			}
+	return panics.Each(context.Background(), workers, t.D, func() (func(context.Context, int) error, error) {
+		visit, values := newVisit(), make([]float64, 0, t.N)
+		return func(_ context.Context, j int) error {
+			visit(j, t.AppendColumn(values, j))
 			return nil
-		})
-	}
-	return pool.Wait()
+		}, nil
+	}, nil)
 }

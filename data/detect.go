@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -25,7 +26,8 @@ type texts struct {
 	names  []string // as first written
 	counts []int
 	codes  map[string]int // by the text as written; for a number also by "\x00" and its shortest decimal
-	more   bool           // more than mostTexts: later codes are invalid
+	most   int            // maximum number of texts
+	more   bool           // more than most: later codes are invalid
 
 	numbers int  // names that are numbers, perhaps in another dialect
 	dates   int  // names that are dates
@@ -33,32 +35,33 @@ type texts struct {
 	ordered bool // the file declares the levels ordered
 	fixed   bool // ReadOptions list the levels
 
-	nones int // cells "None": a default mark of missing cells that may be a level
-
-	seconds bool // dates read as numbers: seconds since 1970
-	timed   bool // a date has a time
-
+	nones int          // cells "None": a default mark of missing cells that may be a level
 	fault func() error // of the first cell that is not a number: file, line, column and advice
-	line  int          // of that cell
 }
 
 func newTexts(levels []string, d dialect) *texts {
-	s := &texts{codes: map[string]int{}}
-	for _, name := range levels {
-		s.code(name, d)
-	}
-	clear(s.counts)
+	s := &texts{codes: map[string]int{}, most: mostTexts, fixed: levels != nil}
+	s.level(levels, d)
 	return s
 }
 
-// code returns −1 beyond mostTexts.
+// level numbers texts without counting them.
+func (s *texts) level(names []string, d dialect) {
+	for _, name := range names {
+		if code := s.code(name, d); code >= 0 {
+			s.counts[code]--
+		}
+	}
+}
+
+// code returns −1 beyond the maximum number of texts.
 func (s *texts) code(cell string, d dialect) int {
 	code, known := s.codes[cell]
 	if !known {
 		x, err := d.number(cell)
 		key := "\x00" + format.Number(x)
 		if code, known = s.codes[key]; err != nil || !known {
-			if s.more = s.more || len(s.names) == mostTexts; s.more {
+			if s.more = s.more || len(s.names) == s.most; s.more {
 				return -1
 			}
 			code = len(s.names)
@@ -87,32 +90,11 @@ func (s *texts) cells() (n int) {
 	return n
 }
 
-// add merges the texts o (nil: numbers) of further rows and renumbers their codes in column k.
-func (s *texts) add(t *Table, k int, o *texts, d dialect) {
-	var codes []int
-	if o != nil {
-		s.seconds, s.timed = s.seconds && o.seconds, s.timed || o.timed
-		s.nones += o.nones
-		s.typed, s.ordered, s.more = s.typed || o.typed, s.ordered || o.ordered, s.more || o.more
-		if o.fault != nil && (s.fault == nil || o.line < s.line) {
-			s.fault, s.line = o.fault, o.line
-		}
-		for c, name := range o.names {
-			code := s.code(name, d)
-			if code >= 0 {
-				s.counts[code] += o.counts[c] - 1
-			}
-			codes = append(codes, code)
-		}
-	}
+// codeNumbers replaces the numbers of column k by their codes.
+func (s *texts) codeNumbers(t *Table, k int, d dialect) {
 	for at := k; at < len(t.Values); at += t.D {
-		switch {
-		case !t.Observed[at]:
-		case o == nil:
-			s.seconds = false
+		if t.Observed[at] {
 			t.Values[at] = float64(s.code(d.text(t.Values[at]), d))
-		case len(codes) > 0 && t.Values[at] >= 0:
-			t.Values[at] = float64(codes[int(t.Values[at])])
 		}
 	}
 }
@@ -126,37 +108,75 @@ func (o ReadOptions) declared(name string) Kind {
 
 func (k Kind) hasLevels() bool { return k == Binary || k == Nominal || k == Ordered }
 
-// readTexts stores the numbers of the texts in t. It fails at a cell outside declared levels.
-func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
-	c, levels := b.Cells[k], s.options.Kinds[s.names[k]].Levels
-	found := newTexts(levels, s.dialect)
-	found.fixed = levels != nil
-	if c.Levels != nil && levels == nil {
-		found = newTexts(c.Levels, s.dialect)
-		found.typed, found.ordered = true, s.all[s.chosen[k]].Ordered
-	}
+// blockTexts holds the texts of a column in a block.
+type blockTexts struct {
+	text   []string
+	levels []string // the file's dictionary; nil: none
+	nones  int
+	fault  func() error
+}
+
+func (s *source) texts(t *Table, b *format.Block, k int) *blockTexts {
+	c := b.Cells[k]
+	found := &blockTexts{text: make([]string, len(b.Rows)), levels: c.Levels}
 	for i := range b.Rows {
-		t.Observed[i*t.D+k] = false
-		cell := ""
+		cell, at := "", i*t.D+k
 		switch {
 		case c.Text != nil:
 			cell = strings.TrimSpace(c.Text[i])
 		case c.Present[i] && !slices.Contains(s.marks, c.Numbers[i]):
 			cell = format.Number(c.Numbers[i])
 		}
-		if s.options.missing(cell) {
-			if cell == "None" && slices.Equal(s.options.marks(), DefaultNA) {
-				found.nones++
-			}
-			continue
+		if t.Observed[at] = !s.options.missing(cell); t.Observed[at] {
+			t.Values[at], found.text[i] = float64(i), cell
+		} else if cell == "None" && slices.Equal(s.options.marks(), DefaultNA) {
+			found.nones++
 		}
-		code := found.code(cell, s.dialect)
-		if found.fixed && code >= len(levels) {
-			return nil, fmt.Errorf("%s: column %q: %q is not one of its levels: %s; correct the cell, or add the level (ReadOptions.Kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
-		}
-		t.set(i, k, float64(code))
 	}
-	return found, nil
+	return found
+}
+
+// code replaces texts by codes: in the block b and, for a column that had only numbers so far, in
+// the rows before it. It fails at a cell outside declared levels.
+func (s *source) code(found []*texts, before *Table, b readBlock) error {
+	t := b.table
+	for k, cells := range b.texts {
+		declared, name := s.options.Kinds[s.names[k]].Levels, s.names[k]
+		if cells != nil && found[k] == nil {
+			found[k] = newTexts(declared, s.dialect)
+			if kind := s.options.declared(name); kind == Number || kind == Whole { // dates
+				found[k].most = math.MaxInt
+			}
+			found[k].codeNumbers(before, k, s.dialect)
+		}
+		all := found[k]
+		switch {
+		case all == nil:
+			continue
+		case cells == nil:
+			all.codeNumbers(t, k, s.dialect)
+			continue
+		case cells.levels != nil && !all.fixed:
+			all.level(cells.levels, s.dialect)
+			all.typed, all.ordered = true, s.all[s.chosen[k]].Ordered
+		}
+		if all.nones += cells.nones; all.fault == nil {
+			all.fault = cells.fault
+		}
+		for i := range t.N {
+			at := i*t.D + k
+			if !t.Observed[at] {
+				continue
+			}
+			cell := cells.text[int(t.Values[at])]
+			code := all.code(cell, s.dialect)
+			if all.fixed && code >= len(declared) {
+				return fmt.Errorf("%s: column %q: %q is not one of its levels: %s; correct the cell, or add the level (ReadOptions.Kinds)", s.at(t.Lines[i]), printable.Cell(name), printable.Cell(cell), listing(declared))
+			}
+			t.Values[at] = float64(code)
+		}
+	}
+	return nil
 }
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02"}
@@ -177,24 +197,31 @@ func isDate(cell string) bool {
 	return ok || localDate.MatchString(cell)
 }
 
-func (s *source) readDates(t *Table, k int, b *format.Block) (timed, ok bool) {
-	if b.Cells[k].Text == nil {
-		return false, false
-	}
-	for i, cell := range b.Cells[k].Text {
-		cell = strings.TrimSpace(cell)
-		t.Observed[i*t.D+k] = false
-		if s.options.missing(cell) {
+// datesAsNumbers replaces dates of columns declared numbers by days since 1970, or seconds if a date
+// has a time, and clears their texts.
+func (s *source) datesAsNumbers(t *Table, found []*texts) {
+	for j, texts := range found {
+		if kind := s.options.declared(t.Names[j]); texts == nil || kind != Number && kind != Whole {
 			continue
 		}
-		x, withTime, is := dateNumber(cell)
-		if !is {
-			return false, false
+		x, unit, all := make([]float64, len(texts.names)), 86400.0, true
+		for c := 0; c < len(x) && all; c++ {
+			timed, date := false, false
+			if x[c], timed, date = dateNumber(texts.names[c]); timed {
+				unit = 1
+			}
+			all = date || texts.counts[c] == 0
 		}
-		timed = timed || withTime
-		t.set(i, k, x)
+		if !all {
+			continue
+		}
+		found[j] = nil
+		for at := j; at < len(t.Values); at += t.D {
+			if t.Observed[at] {
+				t.Values[at] = x[int(t.Values[at])] / unit
+			}
+		}
 	}
-	return timed, true
 }
 
 var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?(names?|number)|no|nr|number|case|subject|patient|record|sample|unnamed: ?0|x)$`)
@@ -316,12 +343,15 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	return c
 }
 
+// settle decides the kind of each column, and leaves out the columns that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
+	s.datesAsNumbers(t, found)
 	sums, before := columnRanges(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
 	var refused []Column // by ReadOptions.Strict
+	nones := map[string]int{}
 	for j, name := range t.Names {
 		if s.plain > 0 && j >= s.plain {
 			t.Kinds[j], kept = Number, append(kept, j)
@@ -331,40 +361,48 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		if err == nil && found[j] == nil && c.LeftOut == "" {
 			err = w.ambiguous(j, s.file, name, s.options)
 		}
-		if err != nil && s.options.Lenient {
+		switch {
+		case err != nil && s.options.Lenient:
 			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
-		} else if err != nil {
+		case err != nil && c.LeftOut != "" && s.options.Strict:
+			refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
+			fallthrough
+		case err != nil:
 			wrong = cmp.Or(wrong, err)
-			if c.LeftOut != "" && s.options.Strict {
-				refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
-			}
 		}
 		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}
-		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
-		kept = append(kept, j)
+		if c.Kind.hasLevels() && found[j] != nil {
+			nones[name] = found[j].nones
+		}
+		t.Kinds[j], t.Levels[j], kept = c.Kind, c.Levels, append(kept, j)
 	}
-	t.LeftOut = s.leftOut
-	if len(refused) > 1 {
+	maps.DeleteFunc(nones, func(_ string, n int) bool { return n == 0 })
+	if t.LeftOut = s.leftOut; len(nones) > 0 {
+		t.Nones = nones
+	}
+	switch {
+	case len(refused) > 1:
 		var names []string
 		for _, c := range refused {
 			names = append(names, c.Name)
 		}
 		why := strings.Join(LeftOutLines(refused, 3), "; ")
 		return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
-	}
-	if wrong != nil {
+	case wrong != nil:
 		return wrong
+	case !s.options.Lenient && (len(kept) == 0 || kept[0] == s.plain && s.plain > 0):
+		return s.noColumn()
 	}
-	if !s.options.Lenient && (len(kept) == 0 || kept[0] == s.plain && s.plain > 0) {
-		return fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(t.LeftOut, 3), "; "))
-	}
-	t.Nones = nones(t, kept, found)
 	keep(t, kept)
 	numberKinds(t)
 	return nil
+}
+
+func (s *source) noColumn() error {
+	return fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(s.leftOut, 3), "; "))
 }
 
 func numberKinds(t *Table) {
@@ -390,48 +428,42 @@ func numberKinds(t *Table) {
 	}
 }
 
-func nones(t *Table, kept []int, found []*texts) (all map[string]int) {
-	for _, j := range kept {
-		if found[j] == nil || found[j].nones == 0 || !t.Kinds[j].hasLevels() {
-			continue
-		}
-		if all == nil {
-			all = map[string]int{}
-		}
-		all[t.Names[j]] = found[j].nones
-	}
-	return all
-}
-
 // settleColumn fails if the user must correct the column: a number with a slip, or an unusable
 // column that is requested or read with ReadOptions.Strict.
-func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (Column, error) {
+func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (c Column, err error) {
 	o, name := s.options, t.Names[j]
-	declared := o.declared(name)
-	if found != nil && found.seconds { // dates read as numbers
-		for at := j; at < len(t.Values) && !found.timed; at += t.D {
-			t.Values[at] /= 86400
+	declared, wanted := o.declared(name), o.Strict || slices.Contains(o.Columns, name)
+	if found == nil {
+		c = kindOfNumbers(t, j, sums, o)
+		switch {
+		case c.Kind == Identifier && declared == "" && o.Strict && sums.Fault(name) == nil:
+			c.Kind, c.LeftOut = "", ""
+		case c.LeftOut != "" && wanted:
+			return c, s.refuseAll(cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
 		}
+		return c, nil
 	}
-	if found == nil || found.seconds {
-		return s.settleNumbers(t, j, sums)
+	missing := t.N - sums.Number
+	faulty := declared == Number || declared == Whole
+	if declared == "" && !found.typed {
+		style, numbers := s.numberLike(found.names, found.counts, o)
+		if numbers && !wanted {
+			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: missing}, nil
+		}
+		faulty = numbers || 2*found.numbers >= len(found.names) // slips among numbers, or numbers with marks and units
 	}
-	if c := s.numbersInTexts(name, found); c != nil {
-		c.Missing = t.N - sums.Number
-		return *c, nil
+	if faulty {
+		return Column{Missing: missing}, found.fault()
 	}
-	if s.needsNumbers(declared, found) {
-		return Column{Missing: t.N - sums.Number}, found.fault()
-	}
-	c := kindOfTexts(name, found, declared)
-	c.Missing = t.N - sums.Number
+	c = kindOfTexts(name, found, declared)
+	c.Missing = missing
 	if s.all[s.chosen[j]].Kind == format.Nothing {
 		c.Kind, c.LeftOut = FreeText, "lists or structures"
 	}
 	switch {
 	case declared.hasLevels() && c.Distinct > MostLevels:
 		return c, fmt.Errorf("%s: column %q has %d different values; the maximum for a column of levels is %d; leave it out (ReadOptions.Exclude), or merge values", s.file, printable.Cell(name), c.Distinct, MostLevels)
-	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
+	case c.LeftOut != "" && wanted:
 		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
 		return c, nil
@@ -442,39 +474,6 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	recode(t, j, found.names, c.Levels)
 	return c, nil
-}
-
-func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error) {
-	o, name := s.options, t.Names[j]
-	c := kindOfNumbers(t, j, sums, o)
-	switch {
-	case c.Kind == Identifier && o.declared(name) == "" && o.Strict && sums.Fault(name) == nil:
-		c.Kind, c.LeftOut = "", ""
-	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuseAll(cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
-	}
-	return c, nil
-}
-
-// numbersInTexts returns a text column of numbers as left out, else nil.
-func (s *source) numbersInTexts(name string, found *texts) *Column {
-	if o := s.options; o.declared(name) != "" || found.typed || o.Strict || slices.Contains(o.Columns, name) {
-		return nil
-	}
-	style, numbers := s.numberLike(found.names, found.counts, s.options)
-	if !numbers {
-		return nil
-	}
-	return &Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names)}
-}
-
-// needsNumbers reports whether the texts are slips among numbers, or numbers with marks and units.
-func (s *source) needsNumbers(declared Kind, found *texts) bool {
-	if declared != "" || found.typed {
-		return declared == Number || declared == Whole
-	}
-	_, numbers := s.numberLike(found.names, found.counts, s.options)
-	return numbers || 2*found.numbers >= len(found.names)
 }
 
 func (s *source) refuseAll(why string, names []string) error {
@@ -518,27 +517,6 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
-func (s *source) first() (read readBlock, whole bool, err error) {
-	if err := s.choose(); err != nil {
-		return read, false, err
-	}
-	b, err := s.next(s.chosen, false)
-	if err == io.EOF {
-		return read, false, fmt.Errorf("%s: a header but no rows", s.file)
-	}
-	if err == nil && b.Parse != nil {
-		err = b.Parse(b)
-	}
-	if err == nil {
-		read, err = s.numbers(b)
-	}
-	if err == nil {
-		_, after := s.next(s.chosen, false)
-		whole = after == io.EOF
-	}
-	return read, whole, err
-}
-
 // fixedKinds returns options that give all blocks of a file the kinds of its first rows. If a file
 // cannot be opened again, kinds are not detected.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
@@ -549,42 +527,48 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 		o.Coded = false
 		return o, nil, nil
 	}
-	s, err := openSource(path, o, false)
+	s, err := openColumns(path, o)
 	if err != nil {
 		return o, nil, err
 	}
 	defer s.Close()
-	read, whole, err := s.first()
+	first, texts, err := s.block(math.MaxInt, true)
+	if err == io.EOF {
+		err = s.noRows()
+	}
 	if err != nil {
 		return o, nil, err
 	}
-	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(read.table)
+	t := first.table
+	_, after := s.next(s.chosen, false)
+	coded := slices.Clone(texts)
+	s.datesAsNumbers(t, texts)
+	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(t)
 	for j, name := range s.names {
-		c, found := Column{Name: name}, read.found[j]
-		if found != nil || whole { // a constant column of numbers may vary in later rows
-			if c, err = s.settleColumn(read.table, j, found, sums[j]); err != nil {
+		c := Column{Name: name}
+		if coded[j] != nil || after == io.EOF { // a constant column of numbers may vary in later rows
+			if c, err = s.settleColumn(t, j, texts[j], sums[j]); err != nil {
 				return o, nil, err
 			}
 			switch {
-			case found != nil && found.seconds:
+			case coded[j] != texts[j]:
 				c.LeftOut = "dates or times, which need the whole table"
 			case c.LeftOut == "" && c.Kind == Nominal:
 				c.LeftOut = nominalReason
 			}
-		} else if o.declared(name) == "" && !slices.Contains(o.Columns, name) && !o.Strict && numbersRows(read.table, j) {
+		} else if o.declared(name) == "" && !slices.Contains(o.Columns, name) && !o.Strict && numbersRows(t, j) {
 			c.Kind, c.LeftOut = Identifier, "different whole numbers, no two equal in the first rows"
 		}
-		switch {
-		case c.LeftOut != "":
+		if c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
-		case found != nil && c.Levels != nil:
+		}
+		if kept = append(kept, name); coded[j] != nil && c.Levels != nil {
 			kinds[name] = c
 		}
-		kept = append(kept, name)
 	}
 	if kept == nil {
-		return o, nil, fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(s.leftOut, 3), "; "))
+		return o, nil, s.noColumn()
 	}
 	o.Columns, o.Exclude, o.Kinds, o.Nominal, o.Coded = kept, nil, kinds, nil, false
 	return o, s.leftOut, nil

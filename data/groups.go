@@ -43,69 +43,47 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 		o.Exclude = append(slices.Clone(o.Exclude), by)
 	}
 	o = s.styled(o)
-	parts := s.divided(at[0], o)
-	if rest := parts[""]; rest != nil {
-		ungrouped = len(rest.rows)
-		delete(parts, "")
-	}
+	labels, counts := s.labels(at[0], o)
+	ungrouped = counts[""]
+	delete(counts, "")
 	order := o.Kinds[by].Levels
 	if order == nil && s.levels != nil {
 		order = s.levels[at[0]]
 	}
-	names, err := twoGroups(parts, by, wanted, order)
+	names, err := twoGroups(counts, by, wanted, order)
 	if err != nil {
 		return groups, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	leftOut, err := commonKinds(parts, names, by, &o)
+	both, of := &sheet{head: s.head, kinds: s.kinds, levels: s.levels}, map[int]string{} // by line
+	for i, line := range s.lines {
+		if slices.Contains(names, labels[i]) {
+			both.rows, both.lines, of[line] = append(both.rows, s.rows[i]), append(both.lines, line), labels[i]
+		}
+	}
+	t, err := tableOf(both.source(o))
 	if err != nil {
 		return groups, 0, err
 	}
+	if o.Coded {
+		if err := varying(t, of, names, by, s.file, o); err != nil {
+			return groups, 0, err
+		}
+	}
 	for i, name := range names {
-		groups[i].Name = name
-		if groups[i].Table, err = parts[name].table(o); err != nil {
+		part := only(t, rowsOf(t, of, name))
+		part.Dropped = counts[name] - part.N
+		if err := acceptable(part, s.file); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
 		}
-		groups[i].Table.LeftOut = leftOut
+		groups[i] = Group{name, part}
 	}
 	return groups, ungrouped, nil
 }
 
-// commonKinds gives both groups the kinds detected on the rows of both. Columns that are constant
-// in one group are left out.
-func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOptions) (leftOut []Column, err error) {
-	if !o.Coded {
-		return nil, nil
-	}
-	both := *parts[names[0]]
-	both.rows, both.lines = slices.Concat(both.rows, parts[names[1]].rows), slices.Concat(both.lines, parts[names[1]].lines)
-	t, err := both.table(*o)
-	if err != nil {
-		return nil, err
-	}
-	leftOut, o.Kinds, o.Nominal = t.LeftOut, KindsOf(t), nil
-	for _, name := range names {
-		part, err := parts[name].table(*o)
-		if err != nil {
-			return nil, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
-		}
-		for _, c := range part.LeftOut {
-			if !slices.ContainsFunc(leftOut, func(l Column) bool { return l.Name == c.Name }) {
-				c.LeftOut += fmt.Sprintf(" where %s is %s", by, name)
-				leftOut = append(leftOut, c)
-			}
-		}
-	}
-	for _, c := range leftOut {
-		if c.Name != "" && !slices.Contains(o.Exclude, c.Name) {
-			o.Exclude = append(o.Exclude, c.Name)
-		}
-	}
-	return leftOut, nil
-}
-
-func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
-	parts := map[string]*sheet{}
-	for i, row := range s.rows {
+// labels are the groups of the rows, "" without a group, and the number of rows of each.
+func (s *sheet) labels(at int, o ReadOptions) (labels []string, counts map[string]int) {
+	counts = map[string]int{}
+	for _, row := range s.rows {
 		name := row[at]
 		switch {
 		case o.missing(name):
@@ -113,27 +91,68 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		case s.kinds != nil && s.kinds[at].Kind == format.Boolean:
 			name = map[string]string{"0": "false", "1": "true"}[name]
 		}
-		part := parts[name]
-		if part == nil {
-			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit, kinds: s.kinds, levels: s.levels}
-			parts[name] = part
-		}
-		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])
+		labels = append(labels, name)
+		counts[name]++
 	}
-	return parts
+	return labels, counts
+}
+
+func rowsOf(t *Table, of map[int]string, name string) (rows []int) {
+	for i, line := range t.Lines {
+		if of[line] == name {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// varying leaves out the columns that have no value or one value in a group.
+func varying(t *Table, of map[int]string, names []string, by, file string, o ReadOptions) error {
+	var kept []int
+	parts := [2][]ColumnSums{columnRanges(only(t, rowsOf(t, of, names[0]))), columnRanges(only(t, rowsOf(t, of, names[1])))}
+	for j, name := range t.Names {
+		var c Column
+		for g := range parts {
+			sums := parts[g][j]
+			if sums.Fault(name) == nil || c.LeftOut != "" {
+				continue
+			}
+			if c = (Column{Name: name, Kind: Constant}); sums.Number == 0 {
+				c.Kind, c.LeftOut = Empty, "no value"
+			} else if levels := Coded(t, j); levels != nil {
+				c.LeftOut = "every value is " + printable.Cell(levels[int(sums.Low)])
+			} else {
+				c.LeftOut = "every value is " + format.Number(sums.Low)
+			}
+			if o.Strict || slices.Contains(o.Columns, name) {
+				return fmt.Errorf("%s: %w; %s (in the rows whose %s is %s)", file, &ColumnError{name, c.LeftOut}, leaveOut(name), by, names[g])
+			}
+			c.LeftOut += fmt.Sprintf(" where %s is %s", by, names[g])
+		}
+		if c.LeftOut != "" {
+			t.LeftOut = append(t.LeftOut, c)
+		} else {
+			kept = append(kept, j)
+		}
+	}
+	if kept == nil {
+		return fmt.Errorf("%s: no column can be used; %s", file, strings.Join(LeftOutLines(t.LeftOut, 3), "; "))
+	}
+	keep(t, kept)
+	return nil
 }
 
 // order lists the levels of the column, if known.
-func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]string, error) {
-	names := slices.Sorted(maps.Keys(parts))
+func twoGroups(counts map[string]int, by string, wanted, order []string) ([]string, error) {
+	names := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	var listed []string
 	for _, name := range names {
-		listed = append(listed, fmt.Sprintf("%s (%d rows)", name, len(parts[name].rows)))
+		listed = append(listed, fmt.Sprintf("%s (%d rows)", name, counts[name]))
 	}
 	there := listing(listed)
 	for _, name := range wanted {
-		if parts[name] == nil {
+		if counts[name] == 0 {
 			return nil, &GroupError{fmt.Sprintf("column %q has no group %q; there are: %s", by, name, there)}
 		}
 	}
@@ -187,20 +206,14 @@ func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut
 }
 
 func lacking(a, b []string, fileA, fileB string) error {
-	lacks := func(names, others []string) (missing []string) {
-		for _, name := range others {
-			if !slices.Contains(names, name) {
-				missing = append(missing, name)
-			}
-		}
-		return missing
-	}
 	var problems []string
-	if missing := lacks(a, b); missing != nil {
-		problems = append(problems, fmt.Sprintf("%s has no column %s", fileA, listing(missing)))
-	}
-	if missing := lacks(b, a); missing != nil {
-		problems = append(problems, fmt.Sprintf("%s has no column %s", fileB, listing(missing)))
+	for _, side := range []struct {
+		file          string
+		names, others []string
+	}{{fileA, a, b}, {fileB, b, a}} {
+		if missing := slices.DeleteFunc(slices.Clone(side.others), func(name string) bool { return slices.Contains(side.names, name) }); len(missing) > 0 {
+			problems = append(problems, fmt.Sprintf("%s has no column %s", side.file, listing(missing)))
+		}
 	}
 	if problems == nil {
 		return nil

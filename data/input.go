@@ -3,6 +3,7 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,36 +91,54 @@ func holdAll(r io.Reader, name string) ([]byte, error) {
 
 func (in *input) begin(from io.Reader) error {
 	in.taken.Store(0)
-	plain := bufio.NewReaderSize(counted{from, &in.taken}, 1<<16)
+	plain := bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
+		n, err := from.Read(p)
+		in.taken.Add(int64(n))
+		return n, err
+	}), 1<<16)
 	first, err := plain.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return readError(err, in.name)
 	}
 	named := func(ending string) bool { return strings.HasSuffix(strings.ToLower(in.path), ending) }
+	var by string
+	var z io.Reader
 	switch {
 	case bytes.HasPrefix(first, []byte{0x1f, 0x8b}) || named(".gz"):
-		z, err := gzip.NewReader(plain)
+		unpacked, err := gzip.NewReader(plain)
 		if err != nil {
 			return damaged(in.name, "gzip", err)
 		}
-		in.compressed, in.Reader = true, bufio.NewReaderSize(decompressed{z, in.name, "gzip"}, 1<<16)
+		by, z = "gzip", unpacked
 	case bytes.Equal(first, []byte{0x28, 0xb5, 0x2f, 0xfd}) || named(".zst"):
 		limit, err := memory.Limit()
 		if err != nil {
 			return err
 		}
 		window := uint64(min(mostWindow, max(zstd.MinWindowSize, limit/4)))
-		z, err := zstd.NewReader(plain, zstd.WithDecoderMaxWindow(window))
+		frames, err := zstd.NewReader(plain, zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return damaged(in.name, "Zstandard", err)
 		}
-		in.closers = append(in.closers, func() error { z.Close(); return nil })
-		in.compressed, in.Reader = true, bufio.NewReaderSize(decompressed{z, in.name, "Zstandard"}, 1<<16)
+		in.closers = append(in.closers, func() error { frames.Close(); return nil })
+		by, z = "Zstandard", frames
 	default:
 		in.Reader = plain
+		return nil
 	}
+	in.compressed, in.Reader = true, bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
+		n, err := z.Read(p)
+		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+			err = damaged(in.name, by, err)
+		}
+		return n, err
+	}), 1<<16)
 	return nil
 }
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // The decoder allocates the window of a Zstandard frame first, so mostWindow bounds it: twice the
 // window of the highest level.
@@ -186,35 +205,9 @@ func (in *input) format() (*format.Format, error) {
 func (in *input) Close() error {
 	var first error
 	for _, end := range in.closers {
-		if err := end(); first == nil {
-			first = err
-		}
+		first = cmp.Or(first, end())
 	}
 	return first
-}
-
-type counted struct {
-	io.Reader
-	n *atomic.Int64
-}
-
-func (c counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-type decompressed struct {
-	io.Reader
-	name, by string
-}
-
-func (d decompressed) Read(p []byte) (int, error) {
-	n, err := d.Reader.Read(p)
-	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		err = damaged(d.name, d.by, err)
-	}
-	return n, err
 }
 
 func damaged(name, by string, err error) error {

@@ -212,10 +212,6 @@ func TestLevelsOfLateBlocks(t *testing.T) {
 	require.Zero(t, wrong)
 	require.Equal(t, 4.0, got.Values[3*(n+2)+1])
 
-	got, err = ParseCSV(strings.NewReader("a,b\n1,x\n2,x\n,x\n3,x\n"), "t", ReadOptions{Coded: true})
-	require.NoError(t, err)
-	require.Equal(t, 1, got.Dropped)
-	require.Equal(t, []int{2, 3, 5}, got.Lines)
 }
 
 func TestKindsElsewhere(t *testing.T) {

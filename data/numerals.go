@@ -275,36 +275,17 @@ func (s *source) findStyles() error {
 	if len(s.options.Numbers) == 0 || s.options.styles != nil {
 		return nil
 	}
-	first, err := s.next(s.chosen, false)
-	if err == nil && first.Parse != nil {
-		err = first.Parse(first)
-		first.Parse = nil
-	}
+	first, err := s.nextRows()
 	if err == io.EOF {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, limit: s.limit}
-	if err := part.take(first); err != nil {
+	part, err := s.part(first)
+	if err != nil {
 		return err
 	}
 	s.ahead, s.options = first, part.styled(s.options)
-	return nil
-}
-
-func (s *source) styledColumn(t *Table, w written, b *format.Block, k int, style *numberStyle) error {
-	for i, text := range b.Cells[k].Text {
-		if text = strings.TrimSpace(text); s.options.missing(text) {
-			continue
-		}
-		x, digits, err := style.number(text)
-		if err != nil {
-			return s.faulty(b, i, k, err)
-		}
-		t.set(i, k, x)
-		w[k].see(digits, style.decimal, b.Rows[i], x)
-	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -17,8 +16,6 @@ import (
 	"missingscore/data/format"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
-	"missingscore/internal/printable"
-	"missingscore/internal/spelling"
 )
 
 // DefaultNA lists the default marks of missing cells.
@@ -58,14 +55,7 @@ func (o ReadOptions) missing(cell string) bool {
 // from the first bytes: an imported format of package format, or text (ParseCSV), plain or
 // compressed by gzip or Zstandard. Typed files follow the rules of ParseCSV: a null is an empty
 // cell, true and false are 1 and 0.
-func ReadFile(path string, o ReadOptions) (*Table, error) {
-	s, err := openSource(path, o, true)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.table()
-}
+func ReadFile(path string, o ReadOptions) (*Table, error) { return tableOf(openSource(path, o, true)) }
 
 // ReadCSV does the work of ReadFile for text, for any file name.
 func ReadCSV(path string, o ReadOptions) (*Table, error) {
@@ -74,11 +64,7 @@ func ReadCSV(path string, o ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	defer in.Close()
-	s, err := in.text(o)
-	if err != nil {
-		return nil, err
-	}
-	return s.table()
+	return tableOf(in.text(o))
 }
 
 // ParseCSV reads a table from UTF-8 text; name appears in messages. The first line names the
@@ -86,11 +72,25 @@ func ReadCSV(path string, o ReadOptions) (*Table, error) {
 // columns are counted in Dropped. It fails on cells that are not numbers, and where NewTable fails.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	in := &input{path: name, name: name, Reader: bufio.NewReaderSize(r, 1<<16)}
-	s, err := in.text(o)
+	return tableOf(in.text(o))
+}
+
+func tableOf(s *source, err error) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.table()
+	defer s.Close()
+	if err := s.choose(); err != nil {
+		return nil, err
+	}
+	t, err := s.gather()
+	if err == nil && !s.options.Lenient {
+		err = acceptable(t, s.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // Blocks reads a table in blocks of rows, in file order, each a Table with its own memory. It
@@ -111,14 +111,14 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 		o, leftOut, err := fixedKinds(path, o)
 		var s *source
 		if err == nil {
-			s, err = openSource(path, o, false)
+			s, err = openColumns(path, o)
 		}
 		if err == nil {
 			defer s.Close()
-			err = s.choose()
-		}
-		if err == nil {
-			err = s.tables(func(b readBlock, _ int64) error {
+			_, err = s.tables(func(b readBlock, _ int64) error {
+				if err := s.code(make([]*texts, b.table.D), &Table{}, b); err != nil {
+					return err
+				}
 				o.setKinds(b.table, leftOut)
 				if !yield(b.table, nil) {
 					return errStop
@@ -132,8 +132,10 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 	}
 }
 
+// source reads the chosen columns of a file. A row goes from next through parse, code, gather and
+// settle into a table.
 type source struct {
-	*sheet // header without rows
+	*head
 	in     *input
 	reader format.Reader
 	all    []format.Column
@@ -142,8 +144,7 @@ type source struct {
 	names   []string
 	options ReadOptions
 	ahead   *format.Block // a block read in advance; nil: none
-	numeric bool          // a mark of a missing cell is a number
-	marks   []float64     // those
+	marks   []float64     // the marks of missing cells that are numbers
 	plain   int           // chosen columns from this index on hold numbers, regardless of options; 0: none
 	leftOut []Column
 }
@@ -161,6 +162,19 @@ func openSource(path string, o ReadOptions, again bool) (*source, error) {
 	return s, nil
 }
 
+// openColumns opens a file that is read once, and chooses its columns.
+func openColumns(path string, o ReadOptions) (*source, error) {
+	s, err := openSource(path, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
 func (in *input) source(o ReadOptions) (*source, error) {
 	f, err := in.format()
 	if err != nil {
@@ -169,7 +183,7 @@ func (in *input) source(o ReadOptions) (*source, error) {
 	if f == nil {
 		return in.text(o)
 	}
-	s := &source{sheet: &sheet{dialect: dialect{',', '.'}, file: in.name, format: f, rowwise: !f.Lines}, in: in}
+	s := &source{head: &head{dialect: dialect{',', '.'}, file: in.name, format: f, rowwise: !f.Lines}, in: in}
 	file := &format.File{Reader: in.Reader, Name: in.name, Sheet: o.Sheet, Content: in.content}
 	if !in.compressed {
 		file.Size = in.size
@@ -191,7 +205,7 @@ func (in *input) text(o ReadOptions) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{sheet: &sheet{dialect: t.dialect, file: in.name}, in: in, reader: t}
+	s := &source{head: &head{dialect: t.dialect, file: in.name}, in: in, reader: t}
 	return s, s.begin(o)
 }
 
@@ -210,7 +224,7 @@ func (s *source) begin(o ReadOptions) (err error) {
 	}
 	for _, mark := range o.marks() {
 		if x, err := s.number(mark); err == nil {
-			s.numeric, s.marks = true, append(s.marks, x)
+			s.marks = append(s.marks, x)
 		}
 	}
 	return nil
@@ -218,7 +232,11 @@ func (s *source) begin(o ReadOptions) (err error) {
 
 func (s *source) Close() error { return cmp.Or(s.reader.Close(), s.in.Close()) }
 
+// guarded turns errors and panics of a format's library into messages about the file.
 func (s *source) guarded(do func() error) error {
+	if s.format == nil {
+		return do()
+	}
 	err := panics.Caught(do)
 	var panicked *panics.Error
 	var ready *format.Error
@@ -230,7 +248,7 @@ func (s *source) guarded(do func() error) error {
 		}
 	}
 	switch {
-	case err == nil || err == io.EOF || s.format == nil || errors.As(err, &ready):
+	case err == nil || err == io.EOF || errors.As(err, &ready):
 		return err
 	case errors.As(err, &full):
 		if !strings.HasPrefix(full.What, s.file+", ") {
@@ -245,13 +263,10 @@ func (s *source) guarded(do func() error) error {
 	return &format.Error{Text: fmt.Sprintf("%s: cannot be read as %s: it is damaged or truncated%s; write it again, or save the table as CSV", s.file, s.format.Name, what), Cause: err}
 }
 
-// next reads a block, perhaps unparsed; io.EOF after the last.
+// next reads a block, perhaps without its cells (complete); io.EOF after the last.
 func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
 	if b, s.ahead = s.ahead, nil; b != nil {
 		return b, nil
-	}
-	if s.format == nil {
-		return s.reader.Read(chosen, texts)
 	}
 	err = s.guarded(func() (err error) {
 		b, err = s.reader.Read(chosen, texts)
@@ -260,83 +275,99 @@ func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
 	return b, err
 }
 
-// each applies of to each block in parallel and visits the results in file order.
-func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T, error), visit func(made T, taken int64) error) error {
-	type block struct {
-		made        T
-		rows, taken int64
-		err         error
+func complete(b *format.Block) error {
+	if b.Parse == nil {
+		return nil
 	}
-	understood := func(b *format.Block, taken int64) block {
-		done := block{taken: taken}
-		done.err = panics.Caught(func() (err error) {
-			if b.Parse != nil {
-				err = b.Parse(b)
-			}
-			if err == nil {
-				done.rows = int64(len(b.Rows))
-				done.made, err = of(b)
-			}
-			return err
-		})
-		return done
+	parse := b.Parse
+	b.Parse = nil
+	return parse(b)
+}
+
+// nextRows reads a complete block of the chosen columns.
+func (s *source) nextRows() (*format.Block, error) {
+	b, err := s.next(s.chosen, false)
+	if err == nil {
+		err = complete(b)
 	}
-	ordered, quit, read := make(chan chan block, runtime.GOMAXPROCS(0)), make(chan struct{}), make(chan struct{})
+	return b, err
+}
+
+// readBlock is a block and, unless texts were requested, its table.
+type readBlock struct {
+	rows    *format.Block
+	table   *Table
+	written written
+	texts   []*blockTexts // by column; nil for columns of numbers
+}
+
+// each parses blocks in parallel and visits them in file order.
+func (s *source) each(chosen []int, texts bool, visit func(b readBlock, taken int64) error) error {
+	type parsed struct {
+		readBlock
+		taken int64
+		err   error
+	}
+	ordered, quit, ended := make(chan chan parsed, runtime.GOMAXPROCS(0)), make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(ended)
 		defer close(ordered)
 		for {
-			one := make(chan block, 1)
-			var b *format.Block
+			var rows *format.Block
 			err := panics.Caught(func() (err error) {
-				b, err = s.next(chosen, texts)
+				rows, err = s.next(chosen, texts)
 				return err
 			})
 			if err == io.EOF {
 				return
 			}
-			taken := s.in.taken.Load()
+			one, taken := make(chan parsed, 1), s.in.taken.Load()
 			select {
 			case ordered <- one:
 			case <-quit:
 				return
 			}
 			if err != nil {
-				one <- block{err: err}
+				one <- parsed{err: err}
 				return
 			}
-			go func() { one <- understood(b, taken) }()
+			go func() {
+				b := parsed{taken: taken, readBlock: readBlock{rows: rows}}
+				b.err = panics.Caught(func() error {
+					if err := complete(rows); err != nil || texts {
+						return err
+					}
+					return s.parse(&b.readBlock, true)
+				})
+				one <- b
+			}()
 		}
 	}()
 	var err error
-	rows := int64(0)
+	rows := 0
 	for one := range ordered {
 		b := <-one
-		rows += b.rows
 		if err = b.err; err == nil {
-			err = visit(b.made, b.taken)
+			rows += len(b.rows.Rows)
+			err = visit(b.readBlock, b.taken)
 		}
 		if err != nil {
 			break
 		}
 	}
 	close(quit)
-	<-read
+	<-ended
 	if err == nil && rows == 0 {
-		err = fmt.Errorf("%s: a header but no rows", s.file)
+		err = s.noRows()
 	}
 	return err
 }
 
-type readBlock struct {
-	table   *Table
-	written written
-	found   []*texts // by column; nil for columns of numbers
-}
+func (h *head) noRows() error { return fmt.Errorf("%s: a header but no rows", h.file) }
 
-func (s *source) tables(visit func(b readBlock, taken int64) error) error {
-	all := make(written, len(s.names))
-	err := each(s, s.chosen, false, s.numbers, func(b readBlock, taken int64) error {
+func (s *source) tables(visit func(b readBlock, taken int64) error) (all written, err error) {
+	all = make(written, len(s.names))
+	err = s.each(s.chosen, false, func(b readBlock, taken int64) error {
 		s.in.tell(taken)
 		all.add(b.written)
 		return visit(b, taken)
@@ -344,89 +375,26 @@ func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	if err == nil && !s.options.Lenient {
 		err = all.ask(s.file, s.names, s.options)
 	}
-	return err
+	return all, err
 }
 
-func (s *source) choose() (err error) {
-	if err := s.known(); err != nil {
-		return err
-	}
-	if s.chosen, err = s.columns(s.options); err != nil {
-		return err
-	}
-	for _, j := range s.chosen {
-		s.names = append(s.names, s.header[j])
-	}
-	if s.options.rowNames(s.header) {
-		s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
-	}
-	return s.findStyles()
-}
-
-func (s *source) known() error {
-	if _, err := choose(s.header, s.options.Nominal); err != nil {
-		return fmt.Errorf("%s: nominal columns: %w", s.at(s.top), err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.options.Kinds)) {
-		if where := s.options.Kinds[name].where; where != "" && !slices.Contains(s.header, name) {
-			return fmt.Errorf("%s: %s has no column %q%s; there are: %s", where, s.file, printable.Cell(name), spelling.DidYouMean(name, s.header), listing(s.header))
-		}
-	}
-	return nil
-}
-
-func allOf(n int) []int {
-	all := make([]int, n)
-	for j := range all {
-		all[j] = j
-	}
-	return all
-}
-
-func (s *source) table() (*Table, error) {
-	if err := s.choose(); err != nil {
-		return nil, err
-	}
-	t, err := s.gather()
-	if err == nil && !s.options.Lenient {
-		err = acceptable(t, s.file)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
+// gather reads all rows, and settles the kinds of columns if the options ask for kinds.
 func (s *source) gather() (*Table, error) {
-	t, all := blank(s.names, 0), make(written, len(s.names))
-	found := make([]*texts, t.D)
-	err := s.tables(func(b readBlock, taken int64) error {
-		all.add(b.written)
-		for k, texts := range b.found {
-			if texts == nil && found[k] == nil {
-				continue
-			}
-			if found[k] == nil {
-				found[k] = newTexts(nil, s.dialect)
-				found[k].fixed, found[k].seconds = texts.fixed, texts.seconds
-				found[k].add(t, k, nil, s.dialect)
-			}
-			found[k].add(b.table, k, texts, s.dialect)
+	t, found := blank(s.names, 0), make([]*texts, len(s.names))
+	all, err := s.tables(func(b readBlock, taken int64) error {
+		if err := s.code(found, t, b); err != nil {
+			return err
 		}
-		return grow(t, b.table, s, taken)
+		return s.grow(t, b.table, taken)
 	})
-	if err == nil && s.coded() {
+	if o := s.options; err == nil && (o.Coded || len(o.Kinds) > 0 || len(o.Nominal) > 0) {
 		err = s.settle(t, found, all)
 	}
 	return t, err
 }
 
-func (s *source) coded() bool {
-	return s.options.Coded || len(s.options.Kinds) > 0 || len(s.options.Nominal) > 0
-}
-
-// grow reserves the estimated number of rows, or at least a quarter more.
-func grow(t, b *Table, s *source, taken int64) error {
+// grow appends a block. It reserves the estimated number of rows, or at least a quarter more.
+func (s *source) grow(t, b *Table, taken int64) error {
 	t.N += b.N
 	t.Dropped += b.Dropped
 	if t.N > cap(t.Lines) {
@@ -456,87 +424,95 @@ func grow(t, b *Table, s *source, taken int64) error {
 		t.Observed = append(make([]bool, 0, rows*t.D), t.Observed...)
 		t.Lines = append(make([]int, 0, rows), t.Lines...)
 	}
-	t.Values = append(t.Values, b.Values...)
-	t.Observed = append(t.Observed, b.Observed...)
-	t.Lines = append(t.Lines, b.Lines...)
+	t.Values, t.Observed, t.Lines = append(t.Values, b.Values...), append(t.Observed, b.Observed...), append(t.Lines, b.Lines...)
 	return nil
 }
 
-func (s *source) numbers(b *format.Block) (r readBlock, err error) {
-	d, n := len(s.chosen), len(b.Rows)
-	t, w := blank(s.names, n), make(written, d)
-	r.found = make([]*texts, d)
+// parse fills in the block's table, without empty rows if drop. A column of texts holds indices of
+// blockTexts until code.
+func (s *source) parse(r *readBlock, drop bool) (err error) {
+	b := r.rows
+	t := blank(s.names, len(b.Rows))
+	r.table, r.written, r.texts = t, make(written, t.D), make([]*blockTexts, t.D)
 	for k := range b.Cells {
-		if r.found[k], err = s.readColumn(t, w, b, k); err != nil {
-			return r, err
+		if r.texts[k], err = s.column(t, &r.written[k], b, k); err != nil {
+			return err
 		}
 	}
 	t.Lines = b.Rows
-	kept := withValues(t, nil)
-	if len(kept) < n {
-		t = only(t, kept)
-		t.Dropped = n - len(kept)
+	if kept := withValues(t, nil); drop && len(kept) < t.N {
+		r.table = only(t, kept)
+		r.table.Dropped = t.N - len(kept)
 	}
-	r.table, r.written = t, w
-	return r, nil
+	return nil
 }
 
-func (s *source) readColumn(t *Table, w written, b *format.Block, k int) (*texts, error) {
-	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
-	if !plain && s.options.declared(s.names[k]).hasLevels() {
-		return s.readTexts(t, k, b)
+// block reads the next rows, at most most, as a table of their own.
+func (s *source) block(most int, drop bool) (b readBlock, found []*texts, err error) {
+	if b.rows, err = s.nextRows(); err != nil {
+		return b, nil, err
 	}
-	if style := s.options.styles[s.names[k]]; style != nil && c.Text != nil {
-		return nil, s.styledColumn(t, w, b, k, style)
+	b.rows.Cut(most)
+	if err = s.parse(&b, drop); err != nil {
+		return b, nil, err
+	}
+	found = make([]*texts, len(s.names))
+	return b, found, s.code(found, &Table{}, b)
+}
+
+// column reads column k of a block: as numbers, else as texts if the options allow texts.
+func (s *source) column(t *Table, w *grouped, b *format.Block, k int) (*blockTexts, error) {
+	c, name, plain := b.Cells[k], s.names[k], s.plain > 0 && k >= s.plain
+	if !plain && s.options.declared(name).hasLevels() {
+		return s.texts(t, b, k), nil
+	}
+	decimal, style := s.decimal, s.options.styles[name]
+	if c.Text == nil {
+		style = nil
+	}
+	if style != nil {
+		decimal = style.decimal
 	}
 	for i, line := range b.Rows {
-		x, seen, text, err := s.cell(c, i)
-		if err != nil {
-			if w[k].no = true; plain || !s.options.Coded {
-				return nil, s.faulty(b, i, k, err)
+		x, seen, digits, err := s.cell(c, i, style)
+		switch {
+		case err != nil && (plain || style != nil || !s.options.Coded):
+			return nil, s.faulty(b, i, k, err)
+		case err != nil:
+			w.no = true
+			found, why := s.texts(t, b, k), err
+			found.fault = func() error { return s.faulty(b, i, k, why) }
+			return found, nil
+		case seen:
+			if t.set(i, k, x); s.format == nil || style != nil {
+				w.see(digits, decimal, line, x)
 			}
-			return s.notNumbers(t, b, i, k, err)
-		}
-		if !seen {
-			continue
-		}
-		t.set(i, k, x)
-		if s.format == nil {
-			w[k].see(text, s.decimal, line, x)
 		}
 	}
 	return nil, nil
 }
 
 func (s *source) faulty(b *format.Block, i, k int, why error) error {
-	part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, rowwise: s.rowwise, limit: s.limit}
-	if wrong := part.take(b); wrong != nil {
-		return wrong
-	}
-	if s.plain > 0 && k >= s.plain {
+	part, err := s.part(b)
+	switch {
+	case err != nil:
+		return err
+	case s.plain > 0 && k >= s.plain:
 		return part.cellError(i, k, why, "weights are numbers, 0 or more")
 	}
 	return part.cellError(i, k, why, part.columnAdvice(s.options, i, k, why))
 }
 
-// notNumbers reads column k again after a cell that is not a number: as texts, or as dates.
-func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (found *texts, err error) {
-	declared := s.options.declared(s.names[k])
-	timed, dates := false, false
-	if declared == Number || declared == Whole {
-		timed, dates = s.readDates(t, k, b)
-	}
-	if dates {
-		found = &texts{seconds: true, timed: timed}
-	} else if found, err = s.readTexts(t, k, b); err != nil {
-		return nil, err
-	}
-	found.line, found.fault = b.Rows[i], func() error { return s.faulty(b, i, k, why) }
-	return found, nil
+// part is a sheet of the block's rows and chosen columns.
+func (s *source) part(b *format.Block) (*sheet, error) {
+	part := &sheet{head: new(head)}
+	*part.head = *s.head
+	part.header = s.names
+	return part, part.take(b)
 }
 
-// text is the cell if it is text or an error must quote it.
-func (s *source) cell(c format.Cells, i int) (x float64, seen bool, text string, err error) {
+// cell returns the number of a cell, and its text: digits and marks if it was text or is at fault.
+func (s *source) cell(c format.Cells, i int, style *numberStyle) (x float64, seen bool, text string, err error) {
 	if c.Text == nil {
 		x = c.Numbers[i]
 		switch {
@@ -553,16 +529,20 @@ func (s *source) cell(c format.Cells, i int) (x float64, seen bool, text string,
 		if text == "" {
 			return 0, false, "", nil
 		}
-		if !s.numeric {
+		if s.marks == nil && style == nil {
 			if x, err = s.number(text); err == nil {
 				return x, true, text, nil
 			}
 		}
 	}
-	if s.options.missing(text) {
+	switch {
+	case s.options.missing(text):
 		return 0, false, "", nil
+	case style != nil:
+		x, text, err = style.number(text)
+	default:
+		x, err = s.number(text)
 	}
-	x, err = s.number(text)
 	return x, true, text, err
 }
 

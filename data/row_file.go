@@ -96,7 +96,7 @@ func (r *RowFile) open(s *source) (err error) {
 	}
 	err = s.guarded(func() (err error) { r.Rows, r.index, err = seeker.Index(r.BlockRows); return err })
 	if err == nil && r.Rows == 0 {
-		err = fmt.Errorf("%s: a header but no rows", s.file)
+		err = s.noRows()
 	}
 	return err
 }
@@ -116,12 +116,12 @@ func (r *RowFile) take() (*source, error) {
 		r.free = r.free[:n-1]
 		return s, nil
 	}
-	s, err := openSource(r.Path, r.options, false)
+	s, err := openColumns(r.Path, r.options)
 	if err != nil {
 		return nil, err
 	}
 	r.all = append(r.all, s)
-	return s, s.choose()
+	return s, nil
 }
 
 // Blocks is the number of blocks.
@@ -152,22 +152,14 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	}
 	all := &Table{Names: r.Names, D: len(r.Names)}
 	for at := first; at < last; {
-		b, err := s.next(s.chosen, false)
+		read, _, err := s.block(last-at, true)
 		if err == io.EOF {
 			return nil, &format.Error{Text: fmt.Sprintf("%s: it ends before its row %d", r.Path, at+1), Cause: io.ErrUnexpectedEOF}
 		}
-		if err == nil && b.Parse != nil {
-			err = b.Parse(b)
-		}
 		if err != nil {
 			return nil, err
 		}
-		b.Cut(last - at)
-		at += len(b.Rows)
-		read, err := s.numbers(b)
-		if err != nil {
-			return nil, err
-		}
+		at += len(read.rows.Rows)
 		t := read.table
 		r.mu.Lock()
 		if r.written == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,22 +12,28 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"
+	"missingscore/internal/spelling"
 )
 
-type sheet struct {
+// head is what messages and columns need to know of a file.
+type head struct {
 	dialect
-	file   string
-	format *format.Format // nil for a text
-	header []string
-	top    int        // line of the header, 0 if there is none
+	file    string
+	format  *format.Format // nil for a text
+	header  []string
+	top     int     // line of the header, 0 if there is none
+	rowwise bool    // the file counts rows, not lines
+	limit   float64 // bytes of memory allowed
+}
+
+// sheet holds a file as text.
+type sheet struct {
+	*head
 	rows   [][]string // as long as the header, cells trimmed
 	lines  []int      // position of each row in the file, from 1
-
-	size, limit float64 // bytes of the rows, used and allowed
-
-	rowwise bool            // the file counts rows, not lines
-	kinds   []format.Column // of a typed file
-	levels  [][]string      // of columns with a dictionary
+	size   float64    // bytes of the rows
+	kinds  []format.Column
+	levels [][]string // of columns with a dictionary
 }
 
 func openSheet(path string, o ReadOptions) (*sheet, error) {
@@ -35,15 +42,14 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s := *f.sheet
-	err = each(f, allOf(len(s.header)), true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error { return s.take(b) })
-	if err != nil {
+	s := &sheet{head: f.head}
+	if err := f.each(allOf(len(s.header)), true, func(b readBlock, _ int64) error { return s.take(b.rows) }); err != nil {
 		return nil, err
 	}
 	if s.format != nil {
 		s.kinds, _ = f.reader.Columns()
 	}
-	return &s, nil
+	return s, nil
 }
 
 // Memory of a row beside its text: its place in the lists, and a string and a number for each cell.
@@ -113,17 +119,15 @@ func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
 
 func (r *sheetRows) Close() error { return nil }
 
-func (s *sheet) table(o ReadOptions) (*Table, error) {
-	header := *s
-	header.header, header.rows, header.lines, header.size = nil, nil, nil, 0
-	r := &source{sheet: &header, in: &input{name: s.file}, reader: &sheetRows{sheet: s}}
-	if err := r.begin(o); err != nil {
-		return nil, err
-	}
-	return r.table()
+// source reads the rows of the sheet again.
+func (s *sheet) source(o ReadOptions) (*source, error) {
+	h := *s.head
+	h.header = nil
+	r := &source{head: &h, in: &input{name: s.file}, reader: &sheetRows{sheet: s}}
+	return r, r.begin(o)
 }
 
-func (s *sheet) at(line int) string {
+func (s *head) at(line int) string {
 	switch {
 	case line == 0:
 		return s.file
@@ -137,114 +141,90 @@ func (s *sheet) cellError(i, j int, problem error, advice string) error {
 	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), printable.Cell(s.header[j]), printable.Cell(s.rows[i][j]), problem, advice)
 }
 
-// columns returns all columns if none are chosen, without excluded ones.
-func (s *sheet) columns(o ReadOptions) ([]int, error) {
+// choose sets the columns to read: all if none are chosen, without excluded ones.
+func (s *source) choose() (err error) {
+	o := s.options
+	if _, err := choose(s.header, o.Nominal); err != nil {
+		return fmt.Errorf("%s: nominal columns: %w", s.at(s.top), err)
+	}
 	if _, err := choose(s.header, o.Numbers); err != nil {
-		return nil, fmt.Errorf("%s: columns of numbers: %w", s.at(s.top), err)
+		return fmt.Errorf("%s: columns of numbers: %w", s.at(s.top), err)
 	}
-	chosen, err := s.chosen(o)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(chosen))
-	for k, j := range chosen {
-		names[k] = s.header[j]
-	}
-	left, err := o.without(names, s.header)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
-	}
-	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
-}
-
-func (o ReadOptions) without(chosen, all []string) ([]string, error) {
-	if _, err := choose(all, o.Exclude); err != nil {
-		return nil, fmt.Errorf("%w: it cannot be left out", err)
-	}
-	left := slices.DeleteFunc(slices.Clone(chosen), func(name string) bool { return slices.Contains(o.Exclude, name) })
-	if len(left) == 0 {
-		return nil, errors.New("every column is left out; keep at least one")
-	}
-	return left, nil
-}
-
-func (s *sheet) chosen(o ReadOptions) ([]int, error) {
-	if len(o.Columns) > 0 {
-		columns, err := s.find(o.Columns)
-		if err != nil {
-			return nil, err
+	for _, name := range slices.Sorted(maps.Keys(o.Kinds)) {
+		if where := o.Kinds[name].where; where != "" && !slices.Contains(s.header, name) {
+			return fmt.Errorf("%s: %s has no column %q%s; there are: %s", where, s.file, printable.Cell(name), spelling.DidYouMean(name, s.header), listing(s.header))
 		}
+	}
+	chosen, err := s.wanted(o)
+	if err != nil {
+		return err
+	}
+	if _, err := choose(s.header, o.Exclude); err != nil {
+		return fmt.Errorf("%s: %w: it cannot be left out", s.at(s.top), err)
+	}
+	for _, j := range chosen {
+		if name := s.header[j]; !slices.Contains(o.Exclude, name) {
+			s.chosen, s.names = append(s.chosen, j), append(s.names, name)
+		}
+	}
+	if s.chosen == nil {
+		return fmt.Errorf("%s: every column is left out; keep at least one", s.at(s.top))
+	}
+	if o.rowNames(s.header) {
+		s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
+	}
+	return s.findStyles()
+}
+
+func (s *head) wanted(o ReadOptions) (columns []int, err error) {
+	if len(o.Columns) > 0 {
 		if err := CheckNames(o.Columns); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 		}
-		return columns, nil
+		return s.find(o.Columns)
 	}
-	all := allOf(len(s.header))
-	if o.rowNames(s.header) {
-		return all[1:], s.named(s.header[1:])
-	}
-	if s.header[0] == "" {
+	columns = allOf(len(s.header))
+	switch {
+	case o.rowNames(s.header):
+		columns = columns[1:]
+	case s.header[0] == "":
 		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); name it, or choose the others with ReadOptions.Columns", s.at(s.top))
-	}
-	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
+	case !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }):
 		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
 	}
-	return all, s.named(s.header)
+	if err := CheckNames(s.header[columns[0]:]); err != nil {
+		return nil, fmt.Errorf("%s: %w; correct the header, or choose columns with ReadOptions.Columns", s.at(s.top), err)
+	}
+	return columns, nil
+}
+
+func allOf(n int) []int {
+	all := make([]int, n)
+	for j := range all {
+		all[j] = j
+	}
+	return all
 }
 
 func (o ReadOptions) rowNames(header []string) bool {
 	return o.Coded && !o.Strict && len(o.Columns) == 0 && len(header) > 1 && header[0] == ""
 }
 
-func (s *sheet) named(names []string) error {
-	if err := CheckNames(names); err != nil {
-		return fmt.Errorf("%s: %w; correct the header, or choose columns with ReadOptions.Columns", s.at(s.top), err)
-	}
-	return nil
-}
-
-// Each name must occur once in the header.
-func (s *sheet) find(names []string) ([]int, error) {
+// find returns the columns of names. Each name must occur once in the header.
+func (s *head) find(names []string) ([]int, error) {
 	columns, err := choose(s.header, names)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
-	times := map[string]int{}
-	for _, name := range s.header {
-		times[name]++
-	}
 	for _, j := range columns {
-		if times[s.header[j]] > 1 {
+		if slices.Contains(s.header[j+1:], s.header[j]) {
 			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}
 	return columns, nil
 }
 
-// On failure parse returns the first faulty row and the problem.
-func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
-	column = blank(s.header[j:j+1], len(s.rows))
-	read := s.reading(j, o)
-	for i, row := range s.rows {
-		if o.missing(row[j]) {
-			continue
-		}
-		x, err := read(row[j])
-		if err != nil {
-			return nil, i, err
-		}
-		column.set(i, 0, x)
-	}
-	return column, 0, nil
-}
-
-func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error) {
-	if style := s.style(j, o); style != nil {
-		return func(cell string) (float64, error) { x, _, err := style.number(cell); return x, err }
-	}
-	return s.number
-}
-
+// listed is the maximum number of names in a message.
 const listed = 20
 
 func (s *sheet) observed(j int, o ReadOptions) (cells []string) {

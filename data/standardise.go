@@ -125,11 +125,7 @@ func (s Scale) restore(x, z *Table) {
 // Precision returns the precision (d, d) of standardised columns in the table's units, P_jk /
 // (Deviation_j Deviation_k).
 func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
-	d := len(s.Deviation)
-	if p.SymmetricDim() != d {
-		panic(mat.ErrShape)
-	}
-	scaled := mat.NewSymDense(d, nil)
+	scaled := mat.NewSymDense(len(s.Deviation), nil)
 	scaled.CopySym(p)
 	s.PrecisionInPlace(scaled)
 	return scaled
@@ -137,15 +133,9 @@ func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 
 // PrecisionInPlace does the work of Precision and overwrites p.
 func (s Scale) PrecisionInPlace(p *mat.SymDense) {
-	d := len(s.Deviation)
-	if p.SymmetricDim() != d {
-		panic(mat.ErrShape)
-	}
-	raw := p.RawSymmetric()
-	for j := range d {
-		row := raw.Data[j*raw.Stride:][:d]
-		for k := j; k < d; k++ {
-			row[k] = row[k] / s.Deviation[j] / s.Deviation[k]
+	for j, unit := range s.Deviation {
+		for k := range j + 1 {
+			p.SetSym(k, j, p.At(k, j)/s.Deviation[k]/unit)
 		}
 	}
 }

@@ -113,40 +113,38 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if err := s.choose(); err != nil {
 		return nil, err
 	}
-	model := s.names
-	s.chosen, s.names, s.plain = append(s.chosen, at[0]), append(slices.Clone(model), column), len(model)
+	s.plain = len(s.names)
+	s.chosen, s.names = append(s.chosen, at[0]), append(slices.Clone(s.names), column)
 	both, err := s.gather()
 	if err != nil {
 		return nil, err
 	}
-	d := both.D - 1
-	t := blank(both.Names[:d], both.N)
-	t.Lines, t.LeftOut = both.Lines, both.LeftOut
-	if both.Kinds != nil {
-		t.Kinds, t.Levels = both.Kinds[:d], both.Levels[:d]
-	}
-	weights, seen := make([]float64, both.N), make([]bool, both.N)
+	var rows []int
+	var weights []float64
 	for i := range both.N {
-		from := i * both.D
-		copy(t.Values[i*d:], both.Values[from:from+d])
-		copy(t.Observed[i*d:], both.Observed[from:from+d])
-		weights[i], seen[i] = both.Values[from+d], both.Observed[from+d]
-	}
-	rows := withValues(t, nil)
-	kept, of := only(t, rows), make([]float64, len(rows))
-	kept.Dropped = both.Dropped + both.N - len(rows)
-	for k, i := range rows {
-		switch of[k] = weights[i]; {
-		case !seen[i]:
-			return nil, fmt.Errorf("%s: column %q of weights: the weight is missing: give the row a weight, or 0 to leave it out", s.at(t.Lines[i]), column)
-		case of[k] < 0:
-			return nil, fmt.Errorf("%s: column %q of weights: %s is negative; weights are 0 or more: correct it, or write 0 to leave the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
+		last := (i+1)*both.D - 1
+		w := both.Values[last]
+		switch {
+		case !slices.Contains(both.Observed[i*both.D:last], true):
+			continue
+		case !both.Observed[last]:
+			return nil, fmt.Errorf("%s: column %q of weights: the weight is missing: give the row a weight, or 0 to leave it out", s.at(both.Lines[i]), column)
+		case w < 0:
+			return nil, fmt.Errorf("%s: column %q of weights: %s is negative; weights are 0 or more: correct it, or write 0 to leave the row out", s.at(both.Lines[i]), column, format.Number(w))
 		}
+		rows, weights = append(rows, i), append(weights, w)
 	}
+	model, err := both.Select(both.Names[:both.D-1])
+	if err != nil {
+		return nil, err
+	}
+	kept := only(model, rows)
+	kept.Dropped = both.Dropped + both.N - len(rows)
 	if err := acceptable(kept, s.file); err != nil {
 		return nil, err
 	}
-	if t, err = kept.Weighted(of); err != nil {
+	t, err := kept.Weighted(weights)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w; look at the column %q", s.file, err, column)
 	}
 	return t, nil

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/internal/atomicfile"
 )
 
 func weighing(t *testing.T, name, text string) string {
@@ -35,19 +34,6 @@ func TestReadWeighted(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, equal.Weights)
 	require.EqualValues(t, 2, equal.EffectiveRows())
-}
-
-func TestReadWeightedFromOtherFormats(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"w.parquet", "w.arrow", "w.xlsx", "w.csv.gz", "w.tsv.zst"} {
-		path := filepath.Join(dir, name)
-		whole, err := data.NewTable([]string{"a", "w", "b"}, []float64{1, 2, 3, 4, 6, 1, 7, 4, 5}, nil)
-		require.NoError(t, err)
-		require.NoError(t, data.WriteNumbers(atomicfile.Write, path, whole.Names, whole.Values))
-		table, err := data.ReadWeighted(path, "w", data.ReadOptions{})
-		require.NoError(t, err, name)
-		require.InDeltaSlice(t, []float64{0.5, 1.5, 1}, table.Weights, 1e-15, name)
-	}
 }
 
 func TestWeightsThatCannotBe(t *testing.T) {

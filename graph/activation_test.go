@@ -38,9 +38,9 @@ func TestActivations(t *testing.T) {
 		for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
 			x := graph.NewParam("x", 1, len(z))
 			p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
-				a := b.Activate(activation, b.Param(x))
-				slope := b.Gradient(a, b.Param(x))
-				curvature := b.Gradient(slope, b.Param(x))
+				a := b.Map(activation, b.Param(x))
+				slope := graph.Gradient(b, a, b.Param(x))
+				curvature := graph.Gradient(b, slope, b.Param(x))
 				b.Output("value", a)
 				b.Output("slope", slope)
 				b.Output("curvature", curvature)

@@ -13,7 +13,7 @@ func shape(n Node) (rows, cols int) {
 // Shape is a matrix's (rows, columns); a scalar's is (0, 0).
 func Shape(n Node) (rows, cols int) { return shape(n) }
 
-func (b *Builder) same(name string, x, y Node) (rows, cols int) {
+func same(b *Builder, name string, x, y Node) (rows, cols int) {
 	rows, cols = shape(x)
 	if r, c := shape(y); r != rows || c != cols {
 		b.Failf("%s: shapes (%d, %d) and (%d, %d) differ", name, rows, cols, r, c)
@@ -23,11 +23,11 @@ func (b *Builder) same(name string, x, y Node) (rows, cols int) {
 
 // Add is x + y.
 func (b *Builder) Add(x, y Node) Node {
-	r, c := b.same("add", x, y)
+	r, c := same(b, "add", x, y)
 	switch {
-	case b.isZero(x):
+	case isZero(b, x):
 		return y
-	case b.isZero(y):
+	case isZero(b, y):
 		return x
 	}
 	return b.Apply(Op{Name: "add", Rows: r, Cols: c,
@@ -38,20 +38,20 @@ func (b *Builder) Add(x, y Node) Node {
 
 // Sub is x − y.
 func (b *Builder) Sub(x, y Node) Node {
-	r, c := b.same("sub", x, y)
+	r, c := same(b, "sub", x, y)
 	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
 		Kernel: sub[float64], Single: sub[float32],
-		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], s.times(b.filled(-1, r, c), in[1])) },
+		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], s.times(filled(b, -1, r, c), in[1])) },
 		Reverse:  func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
 }
 
 // Prod is the elementwise product x ∘ y.
 func (b *Builder) Prod(x, y Node) Node {
-	r, c := b.same("prod", x, y)
+	r, c := same(b, "prod", x, y)
 	if k, ok := b.equal[x]; ok {
-		return b.multiple(k, y)
+		return multiple(b, k, y)
 	} else if k, ok := b.equal[y]; ok {
-		return b.multiple(k, x)
+		return multiple(b, k, x)
 	}
 	return b.Apply(Op{Name: "prod", Rows: r, Cols: c,
 		Kernel: prod[float64], Single: prod[float32],
@@ -63,25 +63,11 @@ func (b *Builder) Prod(x, y Node) Node {
 func (b *Builder) Scale(k float64, x Node) Node {
 	r, c := shape(x)
 	if v, ok := b.equal[x]; ok {
-		return b.filled(k*v, r, c)
-	}
-	if row, ok := b.rows[x]; ok {
-		return b.Rows(b.Scale(k, row), r)
+		return filled(b, k*v, r, c)
 	}
 	return b.Apply(Op{Name: "scale", Rows: r, Cols: c, Elementwise: true,
 		Kernel: scale[float64](k), Single: scale[float32](k),
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
-}
-
-// Square is x ∘ x.
-func (b *Builder) Square(x Node) Node {
-	r, c := shape(x)
-	if v, ok := b.equal[x]; ok {
-		return b.filled(v*v, r, c)
-	}
-	return b.Apply(Op{Name: "square", Rows: r, Cols: c, Elementwise: true,
-		Kernel: square[float64], Single: square[float32],
-		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
 }
 
 // Sum is the sum of all elements, a scalar.
@@ -89,12 +75,12 @@ func (b *Builder) Sum(x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "sum",
 		Kernel: sum[float64], Single: sum[float32],
-		Reverse: func(_, g Node) []Node { return []Node{b.fill(g, r, c)} }}, x)
+		Reverse: func(_, g Node) []Node { return []Node{fill(b, g, r, c)} }}, x)
 }
 
-func (b *Builder) fill(x Node, rows, cols int) Node {
+func fill(b *Builder, x Node, rows, cols int) Node {
 	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols,
-		Kernel: fill[float64], Single: fill[float32],
+		Kernel: fillLoop[float64], Single: fillLoop[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Sum(g)} }}, x)
 }
 
@@ -139,7 +125,7 @@ func sum[T Float](out []T, in [][]T) error {
 	return nil
 }
 
-func fill[T Float](out []T, in [][]T) error {
+func fillLoop[T Float](out []T, in [][]T) error {
 	for i := range out {
 		out[i] = in[0][0]
 	}
@@ -147,7 +133,7 @@ func fill[T Float](out []T, in [][]T) error {
 }
 
 // Detach is x as a constant: sg(x) in docs/theory/index.md#eq-stop-gradient.
-func (b *Builder) Detach(x Node) Node {
+func Detach(b *Builder, x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Constant: []bool{true}, Kernel: identity[float64], Single: identity[float32]}, x)
 }

@@ -82,7 +82,7 @@ func TestSmallWeightsAreZero(t *testing.T) {
 	}{{graph.Float64, -600}, {graph.Float32, -60}} {
 		t.Run(c.dtype.String(), func(t *testing.T) {
 			softmax := func(x ...float64) []float64 {
-				p, err := graph.BuildAs(c.dtype, func(b *graph.Builder) { b.Output("w", b.GroupSoftmax(b.Input("x", len(x), 1), len(x))) })
+				p, err := graph.BuildAs(c.dtype, func(b *graph.Builder) { b.Output("w", graph.GroupSoftmax(b, b.Input("x", len(x), 1), len(x))) })
 				require.NoError(t, err)
 				copy(p.Input("x"), x)
 				require.NoError(t, p.Run())
@@ -105,10 +105,10 @@ func TestTruncatedNormalOperations(t *testing.T) {
 	copy(a.Value, []float64{-1, 0.5, -3, 9, -0.2})
 	copy(b.Value, []float64{2, 1.5, -1, 12, 0.4})
 	p, err := graph.Build(func(g *graph.Builder) {
-		tr, mass := g.Transport(g.Param(z), g.Param(a), g.Param(b)), g.LogMass(g.Param(a), g.Param(b))
+		tr, mass := graph.Transport(g, g.Param(z), g.Param(a), g.Param(b)), graph.LogMass(g, g.Param(a), g.Param(b))
 		g.Output("t", tr)
 		g.Output("mass", mass)
-		g.Minimise(g.Add(g.Sum(g.Square(tr)), g.Sum(g.Prod(mass, mass))), z, a, b)
+		g.Minimise(g.Add(g.Sum(g.Map(graph.Square, tr)), g.Sum(g.Prod(mass, mass))), z, a, b)
 	})
 	require.NoError(t, err)
 	diff, err := gradcheck.Params(p, []*graph.Param{z, a, b}, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })

@@ -79,7 +79,7 @@ func (w *walk[T]) take(outside []float64) []T {
 
 // results are the roots' values after a run: []float64, or for bare roots the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
-	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: b.frozen(), made: map[Node]*operation[T]{}}
+	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: frozen(b), made: map[Node]*operation[T]{}}
 	for _, n := range roots {
 		if err := c.visit(n); err != nil {
 			return nil, nil, err
@@ -177,7 +177,7 @@ func (c *compiler[T]) visit(n Node) error {
 		if name := op.String(); !strings.HasPrefix(name, "+") {
 			return fmt.Errorf("the graph has an operation %q of another package: use the operations of package graph", name)
 		}
-		o.kernel, o.inputs = add[T], c.b.children(n)
+		o.kernel, o.inputs = add[T], children(c.b, n)
 	}
 	for _, input := range o.inputs {
 		if err := c.visit(input); err != nil {
@@ -190,7 +190,7 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-func (b *Builder) frozen() map[Node]bool {
+func frozen(b *Builder) map[Node]bool {
 	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {
 		frozen[n] = !slices.Contains(b.wrt, p)
@@ -205,7 +205,7 @@ func kernelOf[T Float](k *kernelOp) Kernel[T] {
 	return any(k.single()).(Kernel[T])
 }
 
-func (b *Builder) children(n Node) (nodes []Node) {
+func children(b *Builder, n Node) (nodes []Node) {
 	for it := b.g.From(n.ID()); it != nil && it.Next(); {
 		nodes = append(nodes, it.Node().(*gorgonia.Node))
 	}

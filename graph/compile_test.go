@@ -14,8 +14,8 @@ func testGraph(b *Builder, x, w, v *Param) Node {
 	h := b.Affine(b.Param(x), b.Param(w), b.Param(v), true)
 	y := b.MatMul(false, true, h, b.Param(w))
 	z := b.Sub(b.Prod(y, b.Param(x)), b.Map(Exp, b.Scale(-0.1, b.Param(x))))
-	soft := b.GroupSoftmax(b.RowSum(z), 3)
-	mean := b.GroupMean(soft, b.Prod(z, b.Detach(y)), 3)
+	soft := GroupSoftmax(b, b.RowSum(z), 3)
+	mean := GroupMean(b, soft, b.Prod(z, Detach(b, y)), 3)
 	return b.Sum(b.Prod(mean, b.Add(b.GroupSum(z, 3), mean)))
 }
 
@@ -138,7 +138,7 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 	for _, dtype := range []DType{Float64, Float32} {
 		w, v := NewParam("w", 1, 1), NewParam("v", 1, 1)
 		p, err := BuildAs(dtype, func(b *Builder) {
-			b.Minimise(b.Sum(b.Prod(b.Prod(b.Square(b.Param(v)), b.Square(b.Param(w))), b.Input("x", 1, 1))), w)
+			b.Minimise(b.Sum(b.Prod(b.Prod(b.Map(Square, b.Param(v)), b.Map(Square, b.Param(w))), b.Input("x", 1, 1))), w)
 		})
 		require.NoError(t, err)
 		v.Value[0], w.Value[0], p.Input("x")[0] = 2, 3, 1
@@ -165,7 +165,7 @@ func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
 				copy(out, in[0])
 				return nil
 			}}, b.Constant(1, 2, []float64{2, 3}))
-			b.Output("product", b.Prod(b.Square(c), b.Input("x", 1, 2)))
+			b.Output("product", b.Prod(b.Map(Square, c), b.Input("x", 1, 2)))
 		})
 		require.NoError(t, err)
 		for k, run := range []func() error{p.Run, p.RunAgain, p.RunAgain, p.Run} {

@@ -4,21 +4,21 @@ package graph
 
 // Gradient returns ∂(Σ y)/∂x in the shape of x, by one reverse pass. Nodes in held count as
 // constants. It stops the construction at an operation without a derivative.
-func (b *Builder) Gradient(y, x Node, held ...Node) Node {
+func Gradient(b *Builder, y, x Node, held ...Node) Node {
 	sources := map[Node]bool{x: true}
 	for _, h := range held {
 		sources[h] = false
 	}
 	r, c := shape(y)
-	if g := b.adjoints(b.paths(y, sources), y, b.filled(1, r, c), sources)[x]; g != nil {
+	if g := adjoints(b, paths(b, y, sources), y, filled(b, 1, r, c), sources)[x]; g != nil {
 		return g
 	}
 	r, c = shape(x)
-	return b.filled(0, r, c)
+	return filled(b, 0, r, c)
 }
 
 // paths returns the nodes between sources and y in topological order; sources[n] is false for held n.
-func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
+func paths(b *Builder, y Node, sources map[Node]bool) (order []Node) {
 	depends := map[Node]bool{}
 	var visit func(n Node) bool
 	visit = func(n Node) bool {
@@ -49,7 +49,7 @@ func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 }
 
 // adjoints returns the gradients with respect to order and sources, from gradient g of y.
-func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[Node]Node {
+func adjoints(b *Builder, order []Node, y, g Node, sources map[Node]bool) map[Node]Node {
 	adjoint, inside := map[Node]Node{y: g}, map[Node]bool{}
 	for _, n := range order {
 		inside[n] = true
@@ -74,7 +74,7 @@ func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[N
 }
 
 // Operations simplify for filled constants.
-func (b *Builder) filled(c float64, rows, cols int) Node {
+func filled(b *Builder, c float64, rows, cols int) Node {
 	k := filling{c, rows, cols}
 	n, ok := b.fillings[k]
 	if !ok {
@@ -93,21 +93,21 @@ type filling struct {
 	rows, cols int
 }
 
-func (b *Builder) multiple(c float64, x Node) Node {
+func multiple(b *Builder, c float64, x Node) Node {
 	if c == 1 {
 		return x
 	}
 	return b.Scale(c, x)
 }
 
-func (b *Builder) reshape(x Node, rows, cols int) Node {
+func reshape(b *Builder, x Node, rows, cols int) Node {
 	if of := b.reshaped[x]; of != nil {
 		x = of
 	}
 	if r, c := shape(x); r == rows && c == cols {
 		return x
 	}
-	n := b.fold("reshape", x, rows, cols, 1, 1, false, nil)
+	n := fold(b, "reshape", x, rows, cols, 1, 1, false, nil)
 	b.reshaped[n] = x
 	return n
 }

@@ -13,7 +13,7 @@ func ExampleBuild() {
 	p, err := graph.Build(func(b *graph.Builder) {
 		x, y := b.Input("x", 3, 2), b.Input("y", 3, 1)
 		errors := b.Sub(b.MatMul(false, false, x, b.Param(w)), y)
-		b.Minimise(b.Scale(1.0/3, b.Sum(b.Square(errors))), w)
+		b.Minimise(b.Scale(1.0/3, b.Sum(b.Map(graph.Square, errors))), w)
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -47,7 +47,7 @@ func ExampleBuilder_Apply() {
 				return nil
 			},
 			Reverse: func(_, g graph.Node) []graph.Node {
-				return []graph.Node{b.Prod(g, b.Scale(3, b.Square(in)))}
+				return []graph.Node{b.Prod(g, b.Scale(3, b.Map(graph.Square, in)))}
 			},
 		}, in)
 		b.Minimise(b.Sum(cube), x)

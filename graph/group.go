@@ -3,9 +3,9 @@ package graph
 import "missingscore/internal/simd"
 
 // Σ_ikj c_ij w_ik x_ikj over rows i, draws k < r and columns j has three partial sums. The reverse
-// rules of one are the other two.
+// rules of one are the other two. Shapes: c (n, m), w (n·r, 1), x (n·r, m).
 
-func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
+func groups(b *Builder, name string, c, w, x Node, r int) (n, m int) {
 	var rows int
 	if x != nil {
 		rows, m = shape(x)
@@ -29,13 +29,13 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 }
 
 // GroupMean is Σ_k w_ik x_ikj: w (n·r, 1), x (n·r, m) to (n, m).
-func (b *Builder) GroupMean(w, x Node, r int) Node {
-	n, m := b.groups("group mean", nil, w, x, r)
+func GroupMean(b *Builder, w, x Node, r int) Node {
+	n, m := groups(b, "group mean", nil, w, x, r)
 	if k, ok := b.equal[w]; ok {
 		if r > 1 {
 			x = b.GroupSum(x, r)
 		}
-		return b.multiple(k, x)
+		return multiple(b, k, x)
 	}
 	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m,
 		tangents: func(s *sweep, in []tangents) tangents {
@@ -43,48 +43,26 @@ func (b *Builder) GroupMean(w, x Node, r int) Node {
 		},
 		Kernel:  groupMean[float64](m, r),
 		Single:  groupMean[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
+		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), GroupOuter(b, g, w, r)} }}, w, x)
 }
 
 // GroupDot is Σ_j c_ij x_ikj: c (n, m), x (n·r, m) to (n·r, 1).
 func (b *Builder) GroupDot(c, x Node, r int) Node {
-	n, m := b.groups("group dot", c, nil, x, r)
-	if row, ok := b.rows[x]; ok {
-		return b.rowDot(c, row, x, r)
-	}
+	n, m := groups(b, "group dot", c, nil, x, r)
 	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents {
 			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), x)), []Node{c, x}, in)
 		},
 		Kernel:  groupDot[float64](m, r),
 		Single:  groupDot[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
-}
-
-// rowDot is GroupDot for x = Rows(row, n·r), without reading x.
-func (b *Builder) rowDot(c, row, x Node, r int) Node {
-	n, m := shape(c)
-	return b.Apply(Op{Name: "rowdot", Rows: n * r, Cols: 1,
-		Kernel: rowDot[float64](m, r), Single: rowDot[float32](m, r),
-		Reverse: func(_, g Node) []Node {
-			slope := b.Apply(Op{Name: "rowdot'", Rows: 1, Cols: m,
-				Kernel: rowDotSlope[float64](m, r), Single: rowDotSlope[float32](m, r),
-				Reverse: func(_, h Node) []Node {
-					h = b.Rows(h, n*r)
-					return []Node{b.GroupMean(g, h, r), b.GroupDot(c, h, r)}
-				}}, c, g)
-			return []Node{b.GroupMean(g, x, r), slope}
-		},
-		tangents: func(s *sweep, in []tangents) tangents {
-			return s.through(b.GroupRepeat(b.MatMul(false, true, c, row), r), []Node{c, row}, in)
-		}}, c, row)
+		Reverse: func(_, g Node) []Node { return []Node{GroupMean(b, g, x, r), GroupOuter(b, c, g, r)} }}, c, x)
 }
 
 // GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
-func (b *Builder) GroupOuter(c, w Node, r int) Node {
-	n, m := b.groups("group outer", c, w, nil, r)
+func GroupOuter(b *Builder, c, w Node, r int) Node {
+	n, m := groups(b, "group outer", c, w, nil, r)
 	if k, ok := b.equal[w]; ok {
-		return b.multiple(k, b.GroupRepeat(c, r))
+		return multiple(b, k, b.GroupRepeat(c, r))
 	}
 	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m,
 		tangents: func(s *sweep, in []tangents) tangents {
@@ -92,34 +70,14 @@ func (b *Builder) GroupOuter(c, w Node, r int) Node {
 		},
 		Kernel:  groupOuter[float64](m, r),
 		Single:  groupOuter[float32](m, r),
-		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
+		Reverse: func(_, g Node) []Node { return []Node{GroupMean(b, w, g, r), b.GroupDot(c, g, r)} }}, c, w)
 }
 
 // GroupSquares is Σ_j c_ij x_ikj²: c (n, m), x (n·r, m) to (n·r, 1).
-func (b *Builder) GroupSquares(c, x Node, r int) Node {
-	n, m := b.groups("group squares", c, nil, x, r)
-	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1,
-		tangents: func(s *sweep, in []tangents) tangents {
-			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), b.Square(x))), []Node{c, x}, in)
-		},
-		Kernel: groupSquares[float64](m, r),
-		Single: groupSquares[float32](m, r),
-		Reverse: func(_, g Node) []Node {
-			slope := b.Apply(Op{Name: "groupsquares'", Rows: n * r, Cols: m,
-				Kernel: groupSquaresSlope[float64](m, r),
-				Single: groupSquaresSlope[float32](m, r),
-				Reverse: func(_, h Node) []Node {
-					xh := b.Scale(2, b.Prod(x, h))
-					return []Node{b.GroupMean(g, xh, r), b.Scale(2, b.Prod(b.GroupOuter(c, g, r), h)), b.GroupDot(c, xh, r)}
-				}}, c, x, g)
-			return []Node{b.GroupMean(g, b.Square(x), r), slope}
-		}}, c, x)
-}
+func GroupSquares(b *Builder, c, x Node, r int) Node { return b.GroupDot(c, b.Map(Square, x), r) }
 
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
-
-// Per group: a row of c (n, m), r weights of w (n·r) and r rows of x (n·r, m).
 
 func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
@@ -140,66 +98,10 @@ func groupDot[T Float](m, r int) Kernel[T] {
 	}
 }
 
-func rowDot[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		n := len(out) / r
-		simd.Dots(out[:n], in[1], in[0])
-		for i := n - 1; i >= 0; i-- {
-			v := out[i]
-			for k := range r {
-				out[i*r+k] = v
-			}
-		}
-		return nil
-	}
-}
-
-// rowDotSlope is Σ_ik g_ik c_ij, with the same rounding as GroupOuter and ColSum.
-func rowDotSlope[T Float](m, r int) Kernel[T] {
-	product := make([]T, r*m)
-	return func(out []T, in [][]T) error {
-		clear(out)
-		for c, g := in[0], in[1]; len(g) > 0; c, g = c[m:], g[r:] {
-			simd.Scale(product, g[:r], c[:m])
-			for k := range r {
-				simd.Add(out, product[k*m:k*m+m], out)
-			}
-		}
-		return nil
-	}
-}
-
 func groupOuter[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for c, w := in[0], in[1]; len(w) > 0; out, c, w = out[r*m:], c[m:], w[r:] {
 			simd.Scale(out, w[:r], c[:m])
-		}
-		return nil
-	}
-}
-
-func groupSquares[T Float](m, r int) Kernel[T] {
-	square := make([]T, r*m)
-	return func(out []T, in [][]T) error {
-		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
-			simd.Mul(square, x[:r*m], x[:r*m])
-			simd.Dots(out[:r], c[:m], square)
-		}
-		return nil
-	}
-}
-
-// groupSquaresSlope is 2 g_ik c_ij x_ikj.
-func groupSquaresSlope[T Float](m, r int) Kernel[T] {
-	double := make([]T, r)
-	return func(out []T, in [][]T) error {
-		for c, x, g := in[0], in[1], in[2]; len(g) > 0; out, c, x, g = out[r*m:], c[m:], x[r*m:], g[r:] {
-			for k, v := range g[:r] {
-				double[k] = 2 * v
-			}
-			rows := out[:r*m]
-			simd.Scale(rows, double, c[:m])
-			simd.Mul(rows, rows, x[:r*m])
 		}
 		return nil
 	}

@@ -64,14 +64,14 @@ func (m *Imported) translate(b *Builder, x Node, learn bool) Node {
 				break // the other inputs are repetition counts
 			}
 		}
-		made[n] = b.counterpart(n, in)
+		made[n] = counterpart(b, n, in)
 		return made[n]
 	}
 	return visit(y)
 }
 
 // sides returns the shape of a Gorgonia node: a vector is a column, a scalar (1, 1).
-func (b *Builder) sides(n Node) (rows, cols int) {
+func sides(b *Builder, n Node) (rows, cols int) {
 	switch s := n.Shape(); len(s) {
 	case 0:
 		return 1, 1
@@ -85,13 +85,13 @@ func (b *Builder) sides(n Node) (rows, cols int) {
 }
 
 func (m *Imported) leaf(b *Builder, n Node, learn bool) Node {
-	rows, cols := b.sides(n)
+	rows, cols := sides(b, n)
 	if n.Value() == nil || n.Dtype() != gorgonia.Float64 {
 		b.Failf("the leaf %q of Gorgonia's graph needs a value of type float64", n.Name())
 	}
 	values := numbers[float64](n.Value())
 	if n.Op() != nil && rows*cols == 1 {
-		return b.filled(values[0], 1, 1)
+		return filled(b, values[0], 1, 1)
 	}
 	for _, p := range m.Params {
 		if p.Name == n.Name() {
@@ -110,49 +110,49 @@ func (m *Imported) leaf(b *Builder, n Node, learn bool) Node {
 	return b.Param(p)
 }
 
-func (b *Builder) counterpart(n Node, in []Node) Node {
-	rows, cols := b.sides(n)
+func counterpart(b *Builder, n Node, in []Node) Node {
+	rows, cols := sides(b, n)
 	name := n.Op().String()
 	if f, ok := unaries[name]; ok {
 		return f(b, in[0])
 	}
 	if f, ok := binaries[strings.TrimSuffix(strings.TrimSuffix(name, " false"), " true")]; ok {
-		return f(b, b.spread(in[0], rows, cols), b.spread(in[1], rows, cols))
+		return f(b, spread(b, in[0], rows, cols), spread(b, in[1], rows, cols))
 	}
 	var size float64
 	switch {
-	case name == "^ false" && b.isFilled(in[1]):
+	case name == "^ false" && isFilled(b, in[1]):
 		return b.Map(Power(b.equal[in[1]]), in[0])
 	case name == "A × B", name == "A × b":
 		return b.MatMul(false, false, in[0], in[1])
 	case name == "Aᵀ{1, 0}":
-		return b.swap(in[0], rows, cols, cols, rows, 1)
+		return swap(b, in[0], rows, cols, cols, rows, 1)
 	case name == "Σ[1]":
 		return b.RowSum(in[0])
 	case strings.HasPrefix(name, "Softmax{-1, false}"), strings.HasPrefix(name, "Softmax{1, false}"):
-		return b.JoinRows(b.GroupSoftmax(b.SplitRows(in[0], cols), cols), cols)
+		return JoinRows(b, GroupSoftmax(b, SplitRows(b, in[0], cols), cols), cols)
 	case name == "Concat(axis=1)" && len(in) == 2:
-		return b.ConcatColumns(in[0], in[1])
+		return ConcatColumns(b, in[0], in[1])
 	case strings.HasPrefix(name, "Repeat"):
-		return b.spread(in[0], rows, cols)
+		return spread(b, in[0], rows, cols)
 	case strings.HasPrefix(name, "Reshape"):
-		return b.reshape(in[0], rows, cols)
+		return reshape(b, in[0], rows, cols)
 	}
 	if _, err := fmt.Sscanf(name, "SizeOf=%g", &size); err == nil {
-		return b.filled(size, 1, 1)
+		return filled(b, size, 1, 1)
 	}
 	b.Failf("Gorgonia's operation %q is not supported: score matching needs derivatives that are not implemented for it", name)
 	return nil
 }
 
-func (b *Builder) isFilled(n Node) bool { _, ok := b.equal[n]; return ok }
+func isFilled(b *Builder, n Node) bool { _, ok := b.equal[n]; return ok }
 
-func (b *Builder) spread(x Node, rows, cols int) Node {
+func spread(b *Builder, x Node, rows, cols int) Node {
 	switch r, c := shape(x); {
 	case r == rows && c == cols:
 		return x
 	case r == 1 && c == 1:
-		return b.fold("spread", x, rows, cols, 1, rows*cols, true, nil)
+		return fold(b, "spread", x, rows, cols, 1, rows*cols, true, nil)
 	case r == 1 && c == cols:
 		return b.Rows(x, rows)
 	case r == rows && c == 1:
@@ -183,12 +183,12 @@ var unaries = map[string]func(b *Builder, x Node) Node{
 	"invSqrt":  mapped(Power(-0.5)),
 	"cube":     mapped(Power(3)),
 	"sigmoid":  mapped(Logistic),
-	"log1p":    mapped(&Function{"log1p", math.Log1p, shifted(1, 3)}),
-	"expm1":    mapped(&Function{"expm1", math.Expm1, Exp}),
-	"square":   (*Builder).Square,
+	"log1p":    mapped(&Function{Name: "log1p", F: math.Log1p, Derivative: shifted(1, 3)}),
+	"expm1":    mapped(&Function{Name: "expm1", F: math.Expm1, Derivative: Exp}),
+	"square":   mapped(Square),
 	"neg":      func(b *Builder, x Node) Node { return b.Scale(-1, x) },
-	"tanh":     func(b *Builder, x Node) Node { return b.Activate(Tanh, x) },
-	"softplus": func(b *Builder, x Node) Node { return b.Activate(Softplus, x) },
+	"tanh":     mapped(Tanh),
+	"softplus": mapped(Softplus),
 }
 
 func mapped(f *Function) func(b *Builder, x Node) Node {

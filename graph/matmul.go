@@ -3,16 +3,13 @@ package graph
 import "missingscore/internal/simd"
 
 // A requested library that cannot be loaded stops the construction.
-func (b *Builder) library() library {
+func needLibrary(b *Builder) library {
 	found, err := loadLibrary()
 	if err != nil {
 		b.Fail(err)
 	}
 	return found
 }
-
-// Product returns the current matrix product, for kernels.
-func (b *Builder) Product() Product[float64] { return b.library().double() }
 
 // NewProduct returns the current matrix product, for code outside of graphs.
 func NewProduct() (Product[float64], error) {
@@ -33,7 +30,7 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	if k != k2 {
 		b.Failf("matmul: inner sizes %d and %d differ", k, k2)
 	}
-	lib := b.library()
+	lib := needLibrary(b)
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,
 		tangents: func(s *sweep, in []tangents) tangents {
 			if ta || !in[1].none() {
@@ -74,7 +71,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
 		b.Failf("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
 	}
-	lib := b.library()
+	lib := needLibrary(b)
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
 		tangents: func(s *sweep, in []tangents) tangents {
 			if relu {
@@ -88,7 +85,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 		Single: affine(lib.single(), n, d, h, relu),
 		Reverse: func(out, g Node) []Node {
 			if relu {
-				g = b.gate(out, g)
+				g = gate(b, out, g)
 			}
 			return []Node{b.MatMul(false, true, g, w), b.MatMul(true, false, x, g), b.ColSum(g)}
 		}}, x, w, bias)
@@ -106,13 +103,13 @@ func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 	}
 }
 
-func (b *Builder) gate(y, g Node) Node {
+func gate(b *Builder, y, g Node) Node {
 	r, c := shape(y)
-	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Constant: []bool{true, false}, Kernel: gate[float64], Single: gate[float32],
-		Reverse: func(_, g Node) []Node { return []Node{nil, b.gate(y, g)} }}, y, g)
+	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Constant: []bool{true, false}, Kernel: gateLoop[float64], Single: gateLoop[float32],
+		Reverse: func(_, g Node) []Node { return []Node{nil, gate(b, y, g)} }}, y, g)
 }
 
-func gate[T Float](out []T, in [][]T) error {
+func gateLoop[T Float](out []T, in [][]T) error {
 	simd.Gate(out, in[0], in[1])
 	return nil
 }

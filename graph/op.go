@@ -58,7 +58,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	if op.Rows > 0 {
 		k.shape = tensor.Shape{op.Rows, op.Cols}
 	}
-	k.typ = hm.NewFnType(append(types, b.nodeType(k.shape))...)
+	k.typ = hm.NewFnType(append(types, nodeType(b, k.shape))...)
 	n, err := gorgonia.ApplyOp(k, in...)
 	if err != nil {
 		b.Failf("%s: %w", op.Name, err)
@@ -72,7 +72,7 @@ func errNoDerivative(name string) error {
 	return fmt.Errorf("%s has no derivative, which is needed here", name)
 }
 
-func (b *Builder) nodeType(s tensor.Shape) hm.Type {
+func nodeType(b *Builder, s tensor.Shape) hm.Type {
 	if s.IsScalar() {
 		return b.dtype.gorgonia()
 	}

@@ -19,13 +19,13 @@ func Unpack(d int, packed []float64) *mat.SymDense {
 }
 
 // Symmetric unpacks θ to a symmetric matrix.
-func (b *Builder) Symmetric(packed Node, d int) Node {
+func Symmetric(b *Builder, packed Node, d int) Node {
 	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,
 		Kernel: unpack[float64](d), Single: unpack[float32](d),
 		Reverse: func(_, g Node) []Node {
 			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
 				Kernel: pairs[float64](d), Single: pairs[float32](d),
-				Reverse: func(_, h Node) []Node { return []Node{b.Symmetric(h, d)} }}, g)}
+				Reverse: func(_, h Node) []Node { return []Node{Symmetric(b, h, d)} }}, g)}
 		}}, packed)
 }
 
@@ -66,7 +66,7 @@ func FillCholeskyFactor(l, packed []float64, d int) {
 }
 
 // CholeskyFactor unpacks θ to the lower triangular L with L_jj = exp(θ_jj).
-func (b *Builder) CholeskyFactor(packed Node, d int) Node {
+func CholeskyFactor(b *Builder, packed Node, d int) Node {
 	return b.Apply(Op{Name: "factor", Rows: d, Cols: d,
 		Kernel: func(out []float64, in [][]float64) error {
 			FillCholeskyFactor(out, in[0], d)
@@ -86,32 +86,4 @@ func (b *Builder) CholeskyFactor(packed Node, d int) Node {
 					return nil
 				}}, out, g)}
 		}}, packed)
-}
-
-// DiagonalOf is diag P as a row (1, d).
-func (b *Builder) DiagonalOf(p Node) Node {
-	d, _ := shape(p)
-	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
-		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
-		Reverse: func(_, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
-				Kernel: setDiagonal[float64], Single: setDiagonal[float32],
-				Reverse: func(_, h Node) []Node { return []Node{b.DiagonalOf(h)} }}, g)}
-		}}, p)
-}
-
-func takeDiagonal[T Float](out []T, in [][]T) error {
-	for j := range out {
-		out[j] = in[0][j*len(out)+j]
-	}
-	return nil
-}
-
-func setDiagonal[T Float](out []T, in [][]T) error {
-	clear(out)
-	d := len(in[0])
-	for j, v := range in[0] {
-		out[j*d+j] = v
-	}
-	return nil
 }

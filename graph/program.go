@@ -29,7 +29,6 @@ type Builder struct {
 	params  map[*Param]Node
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
 	fixed   map[Node]bool // nodes made by Constant
-	rows    map[Node]Node // nodes made by Rows, with their rows
 
 	equal    map[Node]float64 // nodes made by filled, with their number
 	fillings map[filling]Node
@@ -84,7 +83,7 @@ func (b *Builder) Input(name string, rows, cols int) Node {
 		return in.node
 	}
 	memory := make([]float64, rows*cols)
-	n := b.matrix("input "+name, rows, cols, memory)
+	n := matrix(b, "input "+name, rows, cols, memory)
 	b.inputs[name] = binding{n, memory}
 	return n
 }
@@ -94,8 +93,8 @@ func (b *Builder) Param(p *Param) Node {
 	if n, ok := b.params[p]; ok {
 		return n
 	}
-	n := b.matrix(fmt.Sprintf("param %d %s", len(b.params), p.Name), p.Rows, p.Cols, p.Value)
-	if b.single(p) {
+	n := matrix(b, fmt.Sprintf("param %d %s", len(b.params), p.Name), p.Rows, p.Cols, p.Value)
+	if single(b, p) {
 		b.sources[n] = p.Single
 	}
 	b.params[p] = n
@@ -105,14 +104,14 @@ func (b *Builder) Param(p *Param) Node {
 // Constant adds a constant matrix, row-major. It keeps the slice.
 func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	b.serial++
-	n := b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+	n := matrix(b, fmt.Sprintf("constant %d", b.serial), rows, cols, values)
 	b.fixed[n] = true
 	return n
 }
 
-func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single != nil }
+func single(b *Builder, p *Param) bool { return b.dtype == Float32 && p.Single != nil }
 
-func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
+func matrix(b *Builder, name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
 		b.Failf("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
@@ -141,7 +140,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: inputs{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: inputs{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is not safe for concurrent use.
@@ -172,11 +171,11 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	}()
 	b := newBuilder(t)
 	f(b)
-	return b.program()
+	return program(b)
 }
 
-func (b *Builder) program() (*Program, error) {
-	roots, bare, err := b.gradients()
+func program(b *Builder) (*Program, error) {
+	roots, bare, err := gradients(b)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +202,7 @@ func (b *Builder) program() (*Program, error) {
 	if b.loss != nil {
 		p.loss, results = results[0].([]float64), results[1:]
 		for _, q := range b.wrt {
-			if b.single(q) {
+			if single(b, q) {
 				p.singles[q] = results[0].([]float32)
 			} else {
 				p.grads[q] = results[0].([]float64)
@@ -218,14 +217,14 @@ func (b *Builder) program() (*Program, error) {
 }
 
 // bare marks gradients in float32.
-func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err error) {
+func gradients(b *Builder) (roots gorgonia.Nodes, bare map[Node]bool, err error) {
 	bare = map[Node]bool{}
 	if b.loss == nil {
 		return nil, bare, nil
 	}
 	b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
 	var wrt gorgonia.Nodes
-	used := b.reached(b.loss)
+	used := reached(b, b.loss)
 	for _, q := range b.wrt {
 		n := b.params[q]
 		if !used[n] {
@@ -242,13 +241,13 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 		return nil, nil, fmt.Errorf("differentiating the loss: %w", err)
 	}
 	for i, g := range grads {
-		bare[g] = b.single(b.wrt[i])
+		bare[g] = single(b, b.wrt[i])
 	}
 	return append(roots, grads...), bare, nil
 }
 
 // reached returns the nodes on which n depends through operations with derivatives.
-func (b *Builder) reached(n Node) map[Node]bool {
+func reached(b *Builder, n Node) map[Node]bool {
 	reached := map[Node]bool{}
 	var visit func(n Node)
 	visit = func(n Node) {

@@ -31,49 +31,61 @@ func TestOperations(t *testing.T) {
 		"add":               func(b *graph.Builder, n node) graph.Node { return b.Add(n(x), n(y)) },
 		"sub":               func(b *graph.Builder, n node) graph.Node { return b.Sub(n(x), n(y)) },
 		"prod":              func(b *graph.Builder, n node) graph.Node { return b.Prod(n(x), n(y)) },
-		"square":            func(b *graph.Builder, n node) graph.Node { return b.Square(n(x)) },
+		"square":            func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, n(x)) },
 		"scale":             func(b *graph.Builder, n node) graph.Node { return b.Scale(-1.7, n(x)) },
 		"one operand twice": func(b *graph.Builder, n node) graph.Node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
 		"exp":               func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Exp, n(x)) },
-		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.Complement(n(x))) },
-		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Square(b.Map(graph.Logistic, n(x))) },
+		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.Complement, n(x))) },
+		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.Logistic, n(x))) },
 		"log and power": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Power(-0.5), b.Map(graph.Log, b.Complement(b.Scale(-1, b.Map(graph.Exp, n(x))))))
+			return b.Map(graph.Power(-0.5), b.Map(graph.Log, b.Map(graph.Complement, b.Scale(-1, b.Map(graph.Exp, n(x))))))
 		},
-		"log logistic":  func(b *graph.Builder, n node) graph.Node { return b.Square(b.Map(graph.LogLogistic, n(x))) },
-		"row sum":       func(b *graph.Builder, n node) graph.Node { return b.Square(b.RowSum(n(x))) },
-		"column sum":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.ColSum(n(x))) },
-		"columns":       func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
-		"rows":          func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
-		"group sum":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSum(n(x), 3)) },
-		"group repeat":  func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
-		"group softmax": func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSoftmax(n(col), 3)) },
-		"affine":        func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
-		"affine relu":   func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
-		"group mean":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupMean(n(col), n(x), 3)) },
-		"group dot":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)) },
+		"log logistic": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.LogLogistic, n(x))) },
+		"row sum":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.RowSum(n(x))) },
+		"column sum":   func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.ColSum(n(x))) },
+		"columns":      func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
+		"rows":         func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
+		"group sum":    func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.GroupSum(n(x), 3)) },
+		"group repeat": func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
+		"group softmax": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, graph.GroupSoftmax(b, n(col), 3))
+		},
+		"affine":      func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
+		"affine relu": func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
+		"group mean": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, graph.GroupMean(b, n(col), n(x), 3))
+		},
+		"group dot": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, b.GroupDot(b.GroupSum(n(y), 3), n(x), 3))
+		},
 		"group dot of a repeated row": func(b *graph.Builder, n node) graph.Node {
-			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3))
+			return b.Map(graph.Square, b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3))
 		},
 		"group squares": func(b *graph.Builder, n node) graph.Node {
-			return b.Square(b.GroupSquares(b.GroupSum(n(y), 3), n(x), 3))
+			return b.Map(graph.Square, graph.GroupSquares(b, b.GroupSum(n(y), 3), n(x), 3))
 		},
-		"add row": func(b *graph.Builder, n node) graph.Node { return b.Square(b.AddRow(n(x), n(row))) },
+		"add row": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.AddRow(n(x), n(row))) },
 		"group outer": func(b *graph.Builder, n node) graph.Node {
-			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3))
+			return b.Map(graph.Square, graph.GroupOuter(b, b.GroupSum(n(y), 3), n(col), 3))
 		},
-		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupLogSumExp(n(col), 3)) },
-		"tile":              func(b *graph.Builder, n node) graph.Node { return b.Square(b.Tile(n(w), 3)) },
-		"join rows":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.JoinRows(n(col), 3)) },
-		"softplus":          func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)) },
-		"tanh":              func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)) },
-		"silu":              func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)) },
-		"split rows":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.Square(b.SplitRows(n(x), 2))) },
-		"concat columns":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.ConcatColumns(n(x), n(col))) },
-		"matmul":            func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
-		"matmul tn":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
-		"matmul nt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
-		"matmul tt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
+		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, graph.GroupLogSumExp(b, n(col), 3))
+		},
+		"tile":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.Tile(b, n(w), 3)) },
+		"join rows": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.JoinRows(b, n(col), 3)) },
+		"softplus":  func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Softplus, n(x)) },
+		"tanh":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Tanh, n(x)) },
+		"silu":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.SiLU, n(x)) },
+		"split rows": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, b.Map(graph.Square, graph.SplitRows(b, n(x), 2)))
+		},
+		"concat columns": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Square, graph.ConcatColumns(b, n(x), n(col)))
+		},
+		"matmul":    func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
+		"matmul tn": func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
+		"matmul nt": func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
+		"matmul tt": func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
@@ -105,7 +117,7 @@ func TestOperations(t *testing.T) {
 				weighted := b.Prod(out, b.Constant(r, c, p.Input("weights")))
 				var loss graph.Node
 				for i, q := range params {
-					part := b.Sum(b.Add(b.Square(b.Param(q)), b.Prod(b.Constant(q.Rows, q.Cols, normals(uint64(i), len(q.Value))), b.Gradient(weighted, b.Param(q)))))
+					part := b.Sum(b.Add(b.Map(graph.Square, b.Param(q)), b.Prod(b.Constant(q.Rows, q.Cols, normals(uint64(i), len(q.Value))), graph.Gradient(b, weighted, b.Param(q)))))
 					if loss == nil {
 						loss = part
 					} else {
@@ -158,15 +170,15 @@ func TestValues(t *testing.T) {
 		b.Output("product", b.MatMul(false, false, x, w))
 		b.Output("gram", b.MatMul(true, true, w, x))
 		b.Output("relu", b.Affine(x, w, b.Input("bias", 1, 2), true))
-		b.Output("softmax", b.GroupSoftmax(col, 2))
+		b.Output("softmax", graph.GroupSoftmax(b, col, 2))
 		b.Output("group sum", b.GroupSum(col, 2))
 		b.Output("group repeat", b.GroupRepeat(x, 2))
 		b.Output("columns", b.Columns(b.RowSum(x), 2))
 		b.Output("sum", b.Sum(x))
-		b.Output("group mean", b.GroupMean(b.Input("two", 2, 1), x, 2))
+		b.Output("group mean", graph.GroupMean(b, b.Input("two", 2, 1), x, 2))
 		b.Output("group dot", b.GroupDot(b.RowSum(col), col, 1))
 		b.Output("row dot", b.RowDot(x, x))
-		b.Output("group squares", b.GroupSquares(b.Input("coefficients", 1, 3), x, 2))
+		b.Output("group squares", graph.GroupSquares(b, b.Input("coefficients", 1, 3), x, 2))
 		b.Output("add row", b.AddRow(x, b.ColSum(x)))
 	})
 	require.NoError(t, err)
@@ -197,7 +209,7 @@ func TestDetachStopsTheGradient(t *testing.T) {
 	x := parameter("x", 2, 2, 1)
 	p, err := graph.Build(func(b *graph.Builder) {
 		n := b.Param(x)
-		b.Minimise(b.Sum(b.Prod(b.Detach(n), n)), x)
+		b.Minimise(b.Sum(b.Prod(graph.Detach(b, n), n)), x)
 	})
 	require.NoError(t, err)
 	require.NoError(t, p.Run())
@@ -207,7 +219,7 @@ func TestDetachStopsTheGradient(t *testing.T) {
 func TestParametersAreShared(t *testing.T) {
 	x := parameter("x", 1, 2, 1)
 	build := func(k float64) *graph.Program {
-		p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(k, b.Sum(b.Square(b.Param(x)))), x) })
+		p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(k, b.Sum(b.Map(graph.Square, b.Param(x)))), x) })
 		require.NoError(t, err)
 		return p
 	}
@@ -237,7 +249,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"unused param":   {func(b *graph.Builder) { b.Minimise(b.Sum(b.Input("y", 1, 1)), x) }, `does not depend on parameter "x"`},
 		"no output":      {func(b *graph.Builder) { b.Param(x) }, "no output and no loss"},
 		"nil node":       {func(b *graph.Builder) { b.Apply(graph.Op{Name: "f"}, nil) }, "f: input 0 is nil"},
-		"constant loss":  {func(b *graph.Builder) { b.Minimise(b.Sum(b.Detach(b.Param(x))), x) }, `does not depend on parameter "x"`},
+		"constant loss":  {func(b *graph.Builder) { b.Minimise(b.Sum(graph.Detach(b, b.Param(x))), x) }, `does not depend on parameter "x"`},
 		"author's error": {func(b *graph.Builder) { b.Fail(errors.New("needs d ≥ 2")) }, "needs d ≥ 2"},
 		"any panic":      {func(*graph.Builder) { panic("of the author") }, "building the expression graph: of the author"},
 	} {

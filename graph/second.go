@@ -12,12 +12,12 @@ import (
 //
 // with g_o = ∂y/∂o and u̇_j the derivatives of its inputs along coordinate j. It fails at an
 // operation without a second derivative or one that mixes rows.
-func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
+func HessianDiagonal(b *Builder, y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
-		s.run(y, b.filled(1, n, 1), map[Node]tangents{x: {y: b.filled(1, n, d)}})
-		diagonal = b.filled(0, n, d)
+		s.run(y, filled(b, 1, n, 1), map[Node]tangents{x: {y: filled(b, 1, n, d)}})
+		diagonal = filled(b, 0, n, d)
 		for _, bend := range s.bends {
 			diagonal = b.Add(diagonal, bend)
 		}
@@ -26,12 +26,12 @@ func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 }
 
 // JacobianDiagonal returns ∂y_ij/∂x_ij (n, d) of y (n, d). It fails as HessianDiagonal does.
-func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
+func JacobianDiagonal(b *Builder, y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
-		if t := s.run(y, nil, map[Node]tangents{x: {y: b.filled(1, n, d)}}); t.none() {
-			diagonal = b.filled(0, n, d)
+		if t := s.run(y, nil, map[Node]tangents{x: {y: filled(b, 1, n, d)}}); t.none() {
+			diagonal = filled(b, 0, n, d)
 		} else {
 			diagonal = s.element(t)
 		}
@@ -41,13 +41,13 @@ func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 
 // JacobianProduct returns J_i v_i (n, k), J_i the Jacobian of row i of y (n, k) with respect to row
 // i of x (n, d), and v (n, d). It stops the construction where JacobianDiagonal fails.
-func (b *Builder) JacobianProduct(y, x, v Node) Node {
+func JacobianProduct(b *Builder, y, x, v Node) Node {
 	n, k := shape(y)
 	s := &sweep{b: b, n: n, d: 1}
 	if t := s.run(y, nil, map[Node]tangents{x: {all: v}}); !t.none() {
 		return t.all
 	}
-	return b.filled(0, n, k)
+	return filled(b, 0, n, k)
 }
 
 func try(f func()) (err error) {
@@ -89,10 +89,10 @@ func (s *sweep) run(y, g Node, known map[Node]tangents) tangents {
 	for n, t := range known {
 		sources[n] = !t.none()
 	}
-	order := s.b.paths(y, sources)
+	order := paths(s.b, y, sources)
 	adjoint := map[Node]Node{}
 	if g != nil {
-		adjoint = s.b.adjoints(order, y, g, sources)
+		adjoint = adjoints(s.b, order, y, g, sources)
 	}
 	at := maps.Clone(known)
 	for _, n := range order {
@@ -127,7 +127,7 @@ func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
 
 // bend adds a term of the diagonal, (R, d).
 func (s *sweep) bend(part Node) {
-	if s.b.isZero(part) {
+	if isZero(s.b, part) {
 		return
 	}
 	if rows, _ := shape(part); rows > s.n {
@@ -141,23 +141,23 @@ func (s *sweep) elementwise(n Node, op *kernelOp, u tangents) tangents {
 	b, x := s.b, op.inputs[0]
 	r, h := shape(n)
 	if s.g != nil {
-		if c := b.Gradient(op.Reverse(n, s.g)[0], x, s.g); !b.isZero(c) {
+		if c := Gradient(b, op.Reverse(n, s.g)[0], x, s.g); !isZero(b, c) {
 			switch {
 			case u.identity():
-				s.bend(b.Prod(c, b.Square(u.y)))
+				s.bend(b.Prod(c, b.Map(Square, u.y)))
 			case u.y != nil:
 				if u.k != nil {
-					c = b.Prod(c, b.Square(u.k))
+					c = b.Prod(c, b.Map(Square, u.k))
 				}
-				s.bend(b.Prod(b.Square(u.y), b.MatMul(false, true, c, b.Square(u.w))))
+				s.bend(b.Prod(b.Map(Square, u.y), b.MatMul(false, true, c, b.Map(Square, u.w))))
 			case h == 1:
-				s.bend(b.GroupOuter(b.Square(b.reshape(u.all, r, s.d)), c, 1))
+				s.bend(GroupOuter(b, b.Map(Square, reshape(b, u.all, r, s.d)), c, 1))
 			default:
-				s.bend(b.reshape(b.GroupSquares(c, u.all, s.d), r, s.d))
+				s.bend(reshape(b, GroupSquares(b, c, u.all, s.d), r, s.d))
 			}
 		}
 	}
-	return s.times(op.Reverse(n, b.filled(1, r, h))[0], u)
+	return s.times(op.Reverse(n, filled(b, 1, r, h))[0], u)
 }
 
 func (s *sweep) times(k Node, u tangents) tangents {
@@ -170,15 +170,15 @@ func (s *sweep) times(k Node, u tangents) tangents {
 	case u.identity():
 		return tangents{y: b.Prod(k, u.y)}
 	case constant && u.y != nil:
-		return tangents{y: b.multiple(c, u.y), w: u.w, k: u.k}
+		return tangents{y: multiple(b, c, u.y), w: u.w, k: u.k}
 	case u.y != nil && u.k == nil:
 		return tangents{y: u.y, w: u.w, k: k}
 	case u.y != nil:
 		return tangents{y: u.y, w: u.w, k: b.Prod(u.k, k)}
 	case h == 1:
-		return tangents{all: b.reshape(b.GroupOuter(b.reshape(s.all(u), r, s.d), k, 1), r*s.d, 1)}
+		return tangents{all: reshape(b, GroupOuter(b, reshape(b, s.all(u), r, s.d), k, 1), r*s.d, 1)}
 	}
-	return tangents{all: b.groupProd(k, s.all(u), s.d)}
+	return tangents{all: groupProd(b, k, s.all(u), s.d)}
 }
 
 func (s *sweep) all(u tangents) Node {
@@ -186,28 +186,28 @@ func (s *sweep) all(u tangents) Node {
 	case u.all != nil:
 		return u.all
 	case u.w == nil:
-		return s.b.spreadDiagonal(u.y)
+		return spreadDiagonal(s.b, u.y)
 	}
 	r, _ := shape(u.y)
 	y, even := s.b.equal[u.y]
 	k := u.k
 	if k == nil {
 		_, h := shape(u.w)
-		k = s.b.filled(1, r, h)
+		k = filled(s.b, 1, r, h)
 	}
 	if even {
-		return s.b.stack(s.b.multiple(y, k), u.w)
+		return stack(s.b, multiple(s.b, y, k), u.w)
 	}
-	return s.b.GroupOuter(s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
+	return GroupOuter(s.b, stack(s.b, k, u.w), reshape(s.b, u.y, r*s.d, 1), 1)
 }
 
 func (s *sweep) element(u tangents) Node {
 	switch {
 	case u.all != nil:
-		return s.b.stackDiagonal(u.all)
+		return DiagonalOf(s.b, u.all)
 	case u.w != nil:
 		r, _ := shape(u.y)
-		along := s.b.Prod(u.y, s.b.Rows(s.b.DiagonalOf(u.w), r))
+		along := s.b.Prod(u.y, s.b.Rows(DiagonalOf(s.b, u.w), r))
 		if u.k != nil {
 			along = s.b.Prod(along, u.k)
 		}
@@ -238,9 +238,9 @@ func (s *sweep) prod(u, v Node, a, c tangents) tangents {
 		case a.identity() || c.identity():
 			s.bend(b.Prod(twice, b.Prod(s.element(a), s.element(c))))
 		case h == 1:
-			s.bend(b.GroupOuter(b.Prod(b.reshape(s.all(a), r, s.d), b.reshape(s.all(c), r, s.d)), twice, 1))
+			s.bend(GroupOuter(b, b.Prod(reshape(b, s.all(a), r, s.d), reshape(b, s.all(c), r, s.d)), twice, 1))
 		default:
-			s.bend(b.reshape(b.GroupDot(twice, b.Prod(s.all(a), s.all(c)), s.d), r, s.d))
+			s.bend(reshape(b, b.GroupDot(twice, b.Prod(s.all(a), s.all(c)), s.d), r, s.d))
 		}
 	}
 	return s.sum(s.times(v, a), s.times(u, c))
@@ -249,11 +249,11 @@ func (s *sweep) prod(u, v Node, a, c tangents) tangents {
 func (s *sweep) rowSum(u tangents) tangents {
 	if u.identity() {
 		r, _ := shape(u.y)
-		return tangents{all: s.b.reshape(u.y, r*s.d, 1)}
+		return tangents{all: reshape(s.b, u.y, r*s.d, 1)}
 	}
 	if u.k != nil {
 		r, _ := shape(u.y)
-		return tangents{all: s.b.reshape(s.b.Prod(u.y, s.b.MatMul(false, true, u.k, u.w)), r*s.d, 1)}
+		return tangents{all: reshape(s.b, s.b.Prod(u.y, s.b.MatMul(false, true, u.k, u.w)), r*s.d, 1)}
 	}
 	return tangents{all: s.b.RowSum(s.all(u))}
 }
@@ -265,7 +265,7 @@ func (s *sweep) matMul(u tangents, w Node, transposed bool) tangents {
 	case u.w != nil:
 		return tangents{y: u.y, w: s.b.MatMul(false, transposed, u.w, w)}
 	case transposed:
-		return tangents{y: u.y, w: s.b.MatMul(false, true, s.b.spreadDiagonal(s.b.filled(1, 1, s.d)), w)}
+		return tangents{y: u.y, w: s.b.MatMul(false, true, spreadDiagonal(s.b, filled(s.b, 1, 1, s.d)), w)}
 	}
 	return tangents{y: u.y, w: w}
 }
@@ -282,14 +282,14 @@ func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
 	if u.y != nil && u.k == nil {
 		return tangents{y: s.b.GroupSum(u.y, r), w: u.w}
 	}
-	return tangents{all: s.b.fold("groupsum", s.all(u), rows/r*s.d, h, s.d*h, r, false, nil)}
+	return tangents{all: fold(s.b, "groupsum", s.all(u), rows/r*s.d, h, s.d*h, r, false, nil)}
 }
 
 func (s *sweep) groupRepeat(u tangents, rows, h, r int) tangents {
 	if u.y != nil && u.k == nil {
 		return tangents{y: s.b.GroupRepeat(u.y, r), w: u.w}
 	}
-	return tangents{all: s.b.fold("grouprepeat", s.all(u), rows*r*s.d, h, s.d*h, r, true, nil)}
+	return tangents{all: fold(s.b, "grouprepeat", s.all(u), rows*r*s.d, h, s.d*h, r, true, nil)}
 }
 
 // logSumExp: with weights p the logarithm changes by u̅ = Σ p u̇, and bends by g Σ p (u̇² − u̅²).
@@ -297,28 +297,28 @@ func (s *sweep) logSumExp(x Node, u tangents, r int) tangents {
 	b := s.b
 	rows, _ := shape(x)
 	s.grouped("log-sum-exp", rows, r)
-	along := b.reshape(s.all(u), rows, s.d)
-	p := b.GroupSoftmax(x, r)
-	mean := b.GroupMean(p, along, r)
+	along := reshape(b, s.all(u), rows, s.d)
+	p := GroupSoftmax(b, x, r)
+	mean := GroupMean(b, p, along, r)
 	if s.g != nil {
-		s.bend(b.GroupOuter(b.Sub(b.GroupMean(p, b.Square(along), r), b.Square(mean)), s.g, 1))
+		s.bend(GroupOuter(b, b.Sub(GroupMean(b, p, b.Map(Square, along), r), b.Map(Square, mean)), s.g, 1))
 	}
-	return tangents{all: b.reshape(mean, rows/r*s.d, 1)}
+	return tangents{all: reshape(b, mean, rows/r*s.d, 1)}
 }
 
-func (b *Builder) isZero(n Node) bool { c, ok := b.equal[n]; return ok && c == 0 }
+func isZero(b *Builder, n Node) bool { c, ok := b.equal[n]; return ok && c == 0 }
 
 // swap exchanges two inner dimensions of x: order (·, p, q, l) to (·, q, p, l).
-func (b *Builder) swap(x Node, rows, cols, p, q, l int) Node {
+func swap(b *Builder, x Node, rows, cols, p, q, l int) Node {
 	xr, xc := shape(x)
 	if rows*cols != xr*xc || xr*xc%(p*q*l) != 0 {
 		b.Fail(fmt.Errorf("swap: (%d, %d) to (%d, %d) by %d, %d, %d", xr, xc, rows, cols, p, q, l))
 	}
-	return b.Apply(Op{Name: "swap", Rows: rows, Cols: cols, Kernel: swap[float64](p, q, l), Single: swap[float32](p, q, l),
-		Reverse: func(_, g Node) []Node { return []Node{b.swap(g, xr, xc, q, p, l)} }}, x)
+	return b.Apply(Op{Name: "swap", Rows: rows, Cols: cols, Kernel: swapLoop[float64](p, q, l), Single: swapLoop[float32](p, q, l),
+		Reverse: func(_, g Node) []Node { return []Node{swap(b, g, xr, xc, q, p, l)} }}, x)
 }
 
-func swap[T Float](p, q, l int) Kernel[T] {
+func swapLoop[T Float](p, q, l int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for from := in[0]; len(from) > 0; from, out = from[p*q*l:], out[p*q*l:] {
 			for i := range p {

@@ -7,7 +7,7 @@ import (
 
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a column x (n·r, 1).
 // Values below 10⁻²⁶ (float64: 10⁻²⁶⁰) of the largest become 0, to avoid slow subnormal products.
-func (b *Builder) GroupSoftmax(x Node, r int) Node {
+func GroupSoftmax(b *Builder, x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {
 		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
@@ -17,7 +17,7 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	}
 	made := b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents {
-			return s.through(b.Map(Exp, b.Sub(x, b.GroupRepeat(b.GroupLogSumExp(x, r), r))), []Node{x}, in)
+			return s.through(b.Map(Exp, b.Sub(x, b.GroupRepeat(GroupLogSumExp(b, x, r), r))), []Node{x}, in)
 		},
 		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
 		Reverse: func(out, g Node) []Node {
@@ -58,7 +58,7 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 }
 
 // GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column: (n·r, 1) to (n, 1).
-func (b *Builder) GroupLogSumExp(x Node, r int) Node {
+func GroupLogSumExp(b *Builder, x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {
 		b.Failf("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
@@ -66,7 +66,7 @@ func (b *Builder) GroupLogSumExp(x Node, r int) Node {
 	return b.Apply(Op{Name: "grouplogsumexp", Rows: n / r, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents { return s.logSumExp(x, in[0], r) },
 		Kernel:   groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),
-		Reverse: func(_, g Node) []Node { return []Node{b.Prod(b.GroupRepeat(g, r), b.GroupSoftmax(x, r))} }}, x)
+		Reverse: func(_, g Node) []Node { return []Node{b.Prod(b.GroupRepeat(g, r), GroupSoftmax(b, x, r))} }}, x)
 }
 
 func groupLogSumExp[T Float](r int) Kernel[T] {

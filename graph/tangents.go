@@ -6,55 +6,55 @@ import "missingscore/internal/simd"
 // product per layer suffices.
 
 // stack is y_i ∘ w_j for rows of y (n, h) and w (d, h), to (n·d, h).
-func (b *Builder) stack(y, w Node) Node {
+func stack(b *Builder, y, w Node) Node {
 	n, h := shape(y)
 	d, wh := shape(w)
 	if h != wh {
 		b.Failf("stack: %d and %d columns", h, wh)
 	}
 	if c, ok := b.equal[y]; ok {
-		return b.Tile(b.multiple(c, w), n)
+		return Tile(b, multiple(b, c, w), n)
 	}
-	return b.Apply(Op{Name: "stack", Rows: n * d, Cols: h, Kernel: stack[float64](h), Single: stack[float32](h),
+	return b.Apply(Op{Name: "stack", Rows: n * d, Cols: h, Kernel: stackLoop[float64](h), Single: stackLoop[float32](h),
 		Reverse: func(_, g Node) []Node {
-			return []Node{b.stackByRow(w, g), b.stackByCoordinate(y, g)}
+			return []Node{stackByRow(b, w, g), stackByCoordinate(b, y, g)}
 		}}, y, w)
 }
 
 // stackByRow is Σ_j w_j ∘ g_ij, (n, h).
-func (b *Builder) stackByRow(w, g Node) Node {
+func stackByRow(b *Builder, w, g Node) Node {
 	d, h := shape(w)
 	rows, _ := shape(g)
-	return b.Apply(Op{Name: "stack by row", Rows: rows / d, Cols: h, Kernel: stackByRow[float64](h), Single: stackByRow[float32](h),
-		Reverse: func(_, v Node) []Node { return []Node{b.stackByCoordinate(v, g), b.stack(v, w)} }}, w, g)
+	return b.Apply(Op{Name: "stack by row", Rows: rows / d, Cols: h, Kernel: stackByRowLoop[float64](h), Single: stackByRowLoop[float32](h),
+		Reverse: func(_, v Node) []Node { return []Node{stackByCoordinate(b, v, g), stack(b, v, w)} }}, w, g)
 }
 
 // stackByCoordinate is Σ_i y_i ∘ g_ij, (d, h).
-func (b *Builder) stackByCoordinate(y, g Node) Node {
+func stackByCoordinate(b *Builder, y, g Node) Node {
 	n, h := shape(y)
 	rows, _ := shape(g)
-	return b.Apply(Op{Name: "stack by coordinate", Rows: rows / n, Cols: h, Kernel: stackByCoordinate[float64](h), Single: stackByCoordinate[float32](h),
-		Reverse: func(_, v Node) []Node { return []Node{b.stackByRow(v, g), b.stack(y, v)} }}, y, g)
+	return b.Apply(Op{Name: "stack by coordinate", Rows: rows / n, Cols: h, Kernel: stackByCoordinateLoop[float64](h), Single: stackByCoordinateLoop[float32](h),
+		Reverse: func(_, v Node) []Node { return []Node{stackByRow(b, v, g), stack(b, y, v)} }}, y, g)
 }
 
-// stackDiagonal is element j of the tangent along coordinate j: (n·d, d) to (n, d).
-func (b *Builder) stackDiagonal(x Node) Node {
+// DiagonalOf is the diagonal of each of n matrices (d, d), one below the other: (n·d, d) to (n, d).
+func DiagonalOf(b *Builder, x Node) Node {
 	n, d := shape(x)
 	if n%d != 0 {
-		b.Failf("stack diagonal: %d rows of %d columns", n, d)
+		b.Failf("diagonal: %d rows of %d columns", n, d)
 	}
-	return b.Apply(Op{Name: "stack diagonal", Rows: n / d, Cols: d,
+	return b.Apply(Op{Name: "diagonal", Rows: n / d, Cols: d,
 		Kernel: func(out []float64, in [][]float64) error {
 			for i := range out {
 				out[i] = in[0][i*d+i%d]
 			}
 			return nil
 		},
-		Reverse: func(_, g Node) []Node { return []Node{b.spreadDiagonal(g)} }}, x)
+		Reverse: func(_, g Node) []Node { return []Node{spreadDiagonal(b, g)} }}, x)
 }
 
 // spreadDiagonal writes y_ij (n, d) to element j of row i·d+j of (n·d, d), 0 elsewhere.
-func (b *Builder) spreadDiagonal(y Node) Node {
+func spreadDiagonal(b *Builder, y Node) Node {
 	n, d := shape(y)
 	return b.Apply(Op{Name: "spread diagonal", Rows: n * d, Cols: d,
 		Kernel: func(out []float64, in [][]float64) error {
@@ -64,21 +64,21 @@ func (b *Builder) spreadDiagonal(y Node) Node {
 			}
 			return nil
 		},
-		Reverse: func(_, g Node) []Node { return []Node{b.stackDiagonal(g)} }}, y)
+		Reverse: func(_, g Node) []Node { return []Node{DiagonalOf(b, g)} }}, y)
 }
 
 // groupProd is c_i ∘ x_ik for each of the r rows k of group i: c (n, h), x (n·r, h) to (n·r, h).
-func (b *Builder) groupProd(c, x Node, r int) Node {
-	n, h := b.groups("group prod", c, nil, x, r)
+func groupProd(b *Builder, c, x Node, r int) Node {
+	n, h := groups(b, "group prod", c, nil, x, r)
 	if k, ok := b.equal[c]; ok {
-		return b.multiple(k, x)
+		return multiple(b, k, x)
 	}
-	return b.Apply(Op{Name: "groupprod", Rows: n * r, Cols: h, Kernel: groupProd[float64](h, r), Single: groupProd[float32](h, r),
+	return b.Apply(Op{Name: "groupprod", Rows: n * r, Cols: h, Kernel: groupProdLoop[float64](h, r), Single: groupProdLoop[float32](h, r),
 		Reverse: func(_, g Node) []Node {
 			return []Node{
 				b.Apply(Op{Name: "groupprod'", Rows: n, Cols: h, Kernel: groupProdSum[float64](h, r), Single: groupProdSum[float32](h, r),
-					Reverse: func(_, v Node) []Node { return []Node{b.groupProd(v, g, r), b.groupProd(v, x, r)} }}, x, g),
-				b.groupProd(c, g, r),
+					Reverse: func(_, v Node) []Node { return []Node{groupProd(b, v, g, r), groupProd(b, v, x, r)} }}, x, g),
+				groupProd(b, c, g, r),
 			}
 		},
 		tangents: func(s *sweep, in []tangents) tangents {
@@ -86,7 +86,7 @@ func (b *Builder) groupProd(c, x Node, r int) Node {
 		}}, c, x)
 }
 
-func stack[T Float](h int) Kernel[T] {
+func stackLoop[T Float](h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for y := in[0]; len(y) > 0; y = y[h:] {
 			for w := in[1]; len(w) > 0; w, out = w[h:], out[h:] {
@@ -97,7 +97,7 @@ func stack[T Float](h int) Kernel[T] {
 	}
 }
 
-func stackByRow[T Float](h int) Kernel[T] {
+func stackByRowLoop[T Float](h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
 		for g := in[1]; len(g) > 0; out = out[h:] {
@@ -109,7 +109,7 @@ func stackByRow[T Float](h int) Kernel[T] {
 	}
 }
 
-func stackByCoordinate[T Float](h int) Kernel[T] {
+func stackByCoordinateLoop[T Float](h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
 		g := in[1]
@@ -122,7 +122,7 @@ func stackByCoordinate[T Float](h int) Kernel[T] {
 	}
 }
 
-func groupProd[T Float](h, r int) Kernel[T] {
+func groupProdLoop[T Float](h, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		x := in[1]
 		for c := in[0]; len(c) > 0; c = c[h:] {

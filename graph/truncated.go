@@ -4,57 +4,50 @@ import "missingscore/internal/data/truncnorm"
 
 // Transport is truncnorm.Transport elementwise, differentiable in z, α and β (n, d). Infinite
 // bounds are ±truncnorm.Unbounded. Φ⁻¹ and Φ as two operations would lose all digits in the tails.
-func (b *Builder) Transport(z, alpha, beta Node) Node {
-	b.same("transport", z, alpha)
-	r, c := b.same("transport", z, beta)
-	return b.Apply(Op{Name: "transport", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i, z := range in[0] {
-				out[i] = truncnorm.Transport(z, in[1][i], in[2][i])
+func Transport(b *Builder, z, alpha, beta Node) Node {
+	slopes := func(v []float64) [3]float64 {
+		byZ, byAlpha, byBeta := truncnorm.Slopes(v[3], v[0], v[1], v[2])
+		return [3]float64{byZ, byAlpha, byBeta}
+	}
+	return zip(b, "transport", func(v []float64) float64 { return truncnorm.Transport(v[0], v[1], v[2]) },
+		func(t, g Node) (by []Node) {
+			for k := range 3 {
+				by = append(by, b.Prod(g, zip(b, "transport'", func(v []float64) float64 { return slopes(v)[k] }, nil, z, alpha, beta, t)))
 			}
-			return nil
-		},
-		Reverse: func(t, g Node) []Node {
-			slope := func(name string, pick func(byZ, byAlpha, byBeta float64) float64) Node {
-				return b.Prod(g, b.Apply(Op{Name: name, Rows: r, Cols: c,
-					Kernel: func(out []float64, in [][]float64) error {
-						for i, t := range in[0] {
-							out[i] = pick(truncnorm.Slopes(t, in[1][i], in[2][i], in[3][i]))
-						}
-						return nil
-					}}, t, z, alpha, beta))
-			}
-			return []Node{
-				slope("transport'z", func(byZ, _, _ float64) float64 { return byZ }),
-				slope("transport'alpha", func(_, byAlpha, _ float64) float64 { return byAlpha }),
-				slope("transport'beta", func(_, _, byBeta float64) float64 { return byBeta }),
-			}
-		}}, z, alpha, beta)
+			return by
+		}, z, alpha, beta)
 }
 
 // LogMass is log(Φ(β) − Φ(α)) elementwise, differentiable in both (n, d).
-func (b *Builder) LogMass(alpha, beta Node) Node {
-	r, c := b.same("log mass", alpha, beta)
-	return b.Apply(Op{Name: "logmass", Rows: r, Cols: c,
+func LogMass(b *Builder, alpha, beta Node) Node {
+	slopes := func(v []float64) [2]float64 {
+		byAlpha, byBeta := truncnorm.MassSlopes(v[0], v[1])
+		return [2]float64{byAlpha, byBeta}
+	}
+	return zip(b, "logmass", func(v []float64) float64 { return truncnorm.LogMass(v[0], v[1]) },
+		func(_, g Node) (by []Node) {
+			for k := range 2 {
+				by = append(by, b.Prod(g, zip(b, "logmass'", func(v []float64) float64 { return slopes(v)[k] }, nil, alpha, beta)))
+			}
+			return by
+		}, alpha, beta)
+}
+
+// zip is f of each element of the inputs, which have one shape.
+func zip(b *Builder, name string, f func(v []float64) float64, reverse func(out, g Node) []Node, in ...Node) Node {
+	r, c := shape(in[0])
+	for _, n := range in {
+		same(b, name, in[0], n)
+	}
+	v := make([]float64, len(in))
+	return b.Apply(Op{Name: name, Rows: r, Cols: c, Reverse: reverse,
 		Kernel: func(out []float64, in [][]float64) error {
-			for i, alpha := range in[0] {
-				out[i] = truncnorm.LogMass(alpha, in[1][i])
+			for i := range out {
+				for k, x := range in {
+					v[k] = x[i]
+				}
+				out[i] = f(v)
 			}
 			return nil
-		},
-		Reverse: func(_, g Node) []Node {
-			slope := func(name string, pick func(byAlpha, byBeta float64) float64) Node {
-				return b.Prod(g, b.Apply(Op{Name: name, Rows: r, Cols: c,
-					Kernel: func(out []float64, in [][]float64) error {
-						for i, alpha := range in[0] {
-							out[i] = pick(truncnorm.MassSlopes(alpha, in[1][i]))
-						}
-						return nil
-					}}, alpha, beta))
-			}
-			return []Node{
-				slope("logmass'alpha", func(byAlpha, _ float64) float64 { return byAlpha }),
-				slope("logmass'beta", func(_, byBeta float64) float64 { return byBeta }),
-			}
-		}}, alpha, beta)
+		}}, in...)
 }

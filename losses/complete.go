@@ -61,9 +61,9 @@ func (completeData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows,
 
 func completed(b *graph.Builder, m model.Model, o Objective, rows, of Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
-	w := b.Detach(weightsOf(b, weighting, rows, t))
+	w := graph.Detach(b, weightsOf(b, weighting, rows, t))
 	p := partsOf(b, o, of, t)
-	row := b.Add(p.Linear, b.GroupSquares(p.Quadratic, p.Score, of.R))
+	row := b.Add(p.Linear, graph.GroupSquares(b, p.Quadratic, p.Score, of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

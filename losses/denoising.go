@@ -45,7 +45,7 @@ const (
 func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
-	constant := b.GroupRepeat(b.GroupSquares(nu, u, 1), rows.R)
+	constant := b.GroupRepeat(graph.GroupSquares(b, nu, u, 1), rows.R)
 	return Parts{
 		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.NeedScore(b), rows.R)),
 		Score:     t.NeedScore(b),

@@ -44,7 +44,7 @@ func (l gaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 	if !ok {
 		b.Fail(l.Check(m, o))
 	}
-	k := gaussian.NewMarginal(g.Dim(), algebra(b.Product()))
+	k := gaussian.NewMarginal(g.Dim(), algebra(b))
 	loss := closedForm(b, "gaussian marginal", g.Dim(), k.ByMean, k.ByP, g.MeanNode(b), g.PrecisionNode(b), rows, func(mu, p, x, mask, weight []float64) (float64, error) {
 		return k.Loss(mu, p, x, mask, weight)
 	})
@@ -83,7 +83,7 @@ func (gaussianComplete) Check(m model.Model, o Objective) error {
 // NewExpectation makes the E steps of GaussianComplete for d columns, without a graph.
 func NewExpectation(d int) (*gaussian.Expectation, error) {
 	multiply, err := graph.NewProduct()
-	return gaussian.NewExpectation(d, algebra(multiply)), err
+	return gaussian.NewExpectation(d, algebraOf(multiply)), err
 }
 
 func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
@@ -92,7 +92,7 @@ func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows
 		b.Fail(l.Check(m, o))
 	}
 	d := g.Dim()
-	k := gaussian.NewExpectation(d, algebra(b.Product()))
+	k := gaussian.NewExpectation(d, algebra(b))
 	byEta, byP := make([]float64, d), make([]float64, d*d)
 	var of gaussian.RowPatterns
 	var ofMask, ofWeight []float64
@@ -135,6 +135,14 @@ func gradientOf(b *graph.Builder, name string, rows, cols int, side []float64, o
 }
 
 // algebra returns the dense routines in use: OpenBLAS or gonum.
-func algebra(multiply graph.Product[float64]) gaussian.Algebra {
+func algebra(b *graph.Builder) gaussian.Algebra {
+	multiply, err := graph.NewProduct()
+	if err != nil {
+		b.Fail(err)
+	}
+	return algebraOf(multiply)
+}
+
+func algebraOf(multiply graph.Product[float64]) gaussian.Algebra {
 	return gaussian.Algebra{Multiply: multiply, Factor: graph.Factor, Invert: graph.InvertFactor}
 }

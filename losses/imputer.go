@@ -122,16 +122,16 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.ImputerRows, at Rows, noise graph.Node) (surrogate, reported graph.Node) {
 	draw := imp.Draw(b, of, noise)
 	at.R = draw.K
-	missing := b.GroupRepeat(b.Complement(of.Mask), draw.K)
+	missing := b.GroupRepeat(b.Map(graph.Complement, of.Mask), draw.K)
 	at.X = b.Add(b.GroupRepeat(of.X, draw.K), b.Prod(missing, draw.X))
 	terms := at.Evaluate(b, m)
-	density, score := terms.NeedLogDensity(b), b.Detach(terms.NeedScore(b))
+	density, score := terms.NeedLogDensity(b), graph.Detach(b, terms.NeedScore(b))
 	along := b.RowSum(b.Prod(missing, b.Prod(score, draw.X)))
 	if draw.LogWeight == nil {
 		return b.Sub(draw.LogDensity, along), b.Sub(draw.LogDensity, density)
 	}
 	weight := b.Map(graph.Exp, draw.LogWeight)
-	surrogate = b.Sub(b.Prod(weight, b.Sub(draw.LogDensity, b.Detach(density))), b.Prod(b.Detach(weight), along))
+	surrogate = b.Sub(b.Prod(weight, b.Sub(draw.LogDensity, graph.Detach(b, density))), b.Prod(graph.Detach(b, weight), along))
 	return b.GroupSum(surrogate, draw.K), b.GroupSum(b.Prod(weight, b.Sub(draw.LogDensity, density)), draw.K)
 }
 
@@ -143,7 +143,7 @@ func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.Im
 // the conditional on the box, and its draws are restricted later.
 func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, m model.Model, s *domain.Domain, of nets.ImputerRows, at Rows, z graph.Node) (surrogate, reported graph.Node) {
 	rows, d := graph.Shape(of.X)
-	missing := b.Complement(of.Mask)
+	missing := b.Map(graph.Complement, of.Mask)
 	mean, logSD := imp.Mean(b, of), imp.LogDeviation(b)
 	sd := b.Rows(b.Map(graph.Exp, logSD), rows)
 	level := imp.LevelLogDeviation(b, of.Signal, of.Noise)
@@ -164,17 +164,17 @@ func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, 
 			inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
 		}
 		gap := b.Add(b.Prod(z, inverse), terms.NeedScore(b))
-		loss := b.RowSum(b.Prod(missing, b.Square(gap)))
+		loss := b.RowSum(b.Prod(missing, b.Map(graph.Square, gap)))
 		return loss, loss
 	}
-	logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
+	logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, z)), logSD))))
 	if mass != nil {
 		logQ = b.Sub(logQ, mass)
 	}
 	if level != nil {
 		logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
 	}
-	surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.NeedScore(b)), draw))))
+	surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(graph.Detach(b, terms.NeedScore(b)), draw))))
 	return surrogate, b.Sub(logQ, terms.NeedLogDensity(b))
 }
 
@@ -184,8 +184,8 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	if s.Box() {
 		lower := b.Prod(b.Sub(b.Input(inputLower, rows, d), mean), inverse)
 		upper := b.Prod(b.Sub(b.Input(inputUpper, rows, d), mean), inverse)
-		restricted = b.Transport(z, lower, upper)
-		mass = b.RowSum(b.LogMass(lower, upper))
+		restricted = graph.Transport(b, z, lower, upper)
+		mass = b.RowSum(graph.LogMass(b, lower, upper))
 	}
 	if len(s.Half) == 0 {
 		return restricted, mass
@@ -198,9 +198,9 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	beta := b.Prod(b.Sub(b.Input(inputCutBound, rows, 1), b.RowDot(a, mean)), size)
 	alpha := b.Constant(rows, 1, slices.Repeat([]float64{-truncnorm.Unbounded}, rows))
 	along := b.RowDot(u, restricted)
-	shift := b.Sub(b.Transport(along, alpha, beta), along)
+	shift := b.Sub(graph.Transport(b, along, alpha, beta), along)
 	restricted = b.Add(restricted, b.Prod(u, b.Columns(shift, d)))
-	cut := b.Prod(b.Input(inputIsCut, rows, 1), b.LogMass(alpha, beta))
+	cut := b.Prod(b.Input(inputIsCut, rows, 1), graph.LogMass(b, alpha, beta))
 	if mass == nil {
 		return restricted, cut
 	}

@@ -26,20 +26,20 @@ func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 	t := rows.Evaluate(b, m)
 	parts := partsOf(b, o, rows, t)
 	r := rows.R
-	w := b.Detach(weightsOf(b, weighting, rows, t))
-	mean := b.GroupMean(w, parts.Score, r)
+	w := graph.Detach(b, weightsOf(b, weighting, rows, t))
+	mean := graph.GroupMean(b, w, parts.Score, r)
 	c2 := b.Scale(2, parts.Quadratic)
 
 	var h, baseline graph.Node // (B, 1): h of a draw, and the estimate of E_i[h]
 	if cross, ok := weighting.(CrossAverages); ok {
-		other := b.Detach(cross.Others(b, parts.Score, r))
+		other := graph.Detach(b, cross.Others(b, parts.Score, r))
 		h = b.Add(parts.Linear, b.GroupDot(c2, b.Prod(other, parts.Score), r))
 		baseline = b.Add(cross.Others(b, parts.Linear, r), b.GroupDot(c2, cross.OtherPairs(b, parts.Score, r), r))
 	} else {
-		h = b.Add(parts.Linear, b.GroupDot(b.Detach(b.Prod(c2, mean)), parts.Score, r))
-		baseline = b.GroupRepeat(b.GroupMean(w, h, r), r)
+		h = b.Add(parts.Linear, b.GroupDot(graph.Detach(b, b.Prod(c2, mean)), parts.Score, r))
+		baseline = b.GroupRepeat(graph.GroupMean(b, w, h, r), r)
 	}
-	covariance := b.Prod(b.Detach(b.Prod(w, b.Sub(h, baseline))), t.NeedLogDensity(b))
+	covariance := b.Prod(graph.Detach(b, b.Prod(w, b.Sub(h, baseline))), t.NeedLogDensity(b))
 	each := b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Add(b.Prod(w, h), covariance))
 	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, mean, rows), Weights: w}
 }
@@ -47,7 +47,7 @@ func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 // reported returns the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), with mean = E_i[S]
 // (b, m).
 func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.Node {
-	each := b.Add(b.GroupMean(w, p.Linear, rows.R), b.GroupSquares(p.Quadratic, mean, 1))
+	each := b.Add(graph.GroupMean(b, w, p.Linear, rows.R), graph.GroupSquares(b, p.Quadratic, mean, 1))
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 
@@ -66,6 +66,6 @@ func (direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weigh
 	t := rows.Evaluate(b, m)
 	w := weightsOf(b, weighting, rows, t)
 	parts := partsOf(b, o, rows, t)
-	loss := reported(b, parts, w, b.GroupMean(w, parts.Score, rows.R), rows)
+	loss := reported(b, parts, w, graph.GroupMean(b, w, parts.Score, rows.R), rows)
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

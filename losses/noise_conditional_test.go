@@ -28,7 +28,7 @@ func (s scaled) AtNoise(signal, noise graph.Node) model.Model {
 
 func (s scaled) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	reciprocal := &graph.Function{Name: "1/c", F: func(v float64) float64 { return 1 / math.Sqrt(v) }}
-	inverse := b.Columns(b.Map(reciprocal, b.Add(b.Square(s.signal), b.Square(s.noise))), d)
+	inverse := b.Columns(b.Map(reciprocal, b.Add(b.Map(graph.Square, s.signal), b.Map(graph.Square, s.noise))), d)
 	t := s.Gaussian.Evaluate(b, b.Prod(x, inverse))
 	return model.Evaluation{LogDensity: t.LogDensity, Score: b.Prod(t.Score, inverse)}
 }

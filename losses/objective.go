@@ -84,7 +84,7 @@ func (classical) Plain() {}
 func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
-		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
+		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), graph.GroupSquares(b, twice, t.NeedScore(b), rows.R)),
 		Score:     t.NeedScore(b),
 		Quadratic: b.Scale(-1, rows.Mask),
 	}

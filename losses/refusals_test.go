@@ -118,7 +118,7 @@ func TestChoicesThatDoNotGoTogether(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 	censored := domain.All(d)
-	censored.Gaps = &domain.Bounds{Lower: censored.Lower, Upper: censored.Upper}
+	censored.Gaps = &domain.Domain{Lower: censored.Lower, Upper: censored.Upper}
 	require.ErrorContains(t, losses.CompleteData.(losses.DomainChecker).CheckDomain(censored), "censored cells lie beyond")
 	require.NoError(t, losses.CompleteData.(losses.DomainChecker).CheckDomain(nil))
 }

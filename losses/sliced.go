@@ -103,11 +103,11 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 			continue
 		}
 		vs := b.GroupDot(v, score, rows.R)
-		linear = b.Add(linear, b.Scale(2*share, b.Square(vs)))
+		linear = b.Add(linear, b.Scale(2*share, b.Map(graph.Square, vs)))
 		if projections == nil {
 			projections = vs
 		} else {
-			projections = b.ConcatColumns(projections, vs)
+			projections = graph.ConcatColumns(b, projections, vs)
 		}
 	}
 	p := Parts{Linear: linear, Score: projections}
@@ -118,7 +118,7 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 		p.Linear = b.Add(p.Linear, b.GroupDot(b.Scale(2, b.Input(inputSlope, n, d)), score, rows.R))
 	}
 	if o.VarianceReduced {
-		p.Linear = b.Add(p.Linear, b.GroupSquares(b.Scale(2, g), score, rows.R))
+		p.Linear = b.Add(p.Linear, graph.GroupSquares(b, b.Scale(2, g), score, rows.R))
 		p.Score, p.Quadratic = score, b.Scale(-1, g)
 		return p
 	}

@@ -41,24 +41,24 @@ func (p *pair) Noise() int   { return p.d }
 func (p *pair) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Node) nets.Strata {
 	n, _ := graph.Shape(rows.X)
 	k := p.means.Rows
-	means, logSD := b.Tile(b.Param(p.means), n), b.Param(p.log)
+	means, logSD := graph.Tile(b, b.Param(p.means), n), b.Param(p.log)
 	sd := b.Rows(b.Map(graph.Exp, logSD), n*k)
 	x := b.Add(means, b.Prod(sd, b.GroupRepeat(noise, k)))
-	missing := b.GroupRepeat(b.Complement(rows.Mask), k)
+	missing := b.GroupRepeat(b.Map(graph.Complement, rows.Mask), k)
 	log := func(means graph.Node, mask graph.Node, x graph.Node, m int) graph.Node {
 		z := b.Prod(b.Sub(x, means), b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), m))
-		return b.Scale(-1, b.RowSum(b.Prod(mask, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
+		return b.Scale(-1, b.RowSum(b.Prod(mask, b.AddRow(b.Scale(0.5, b.Map(graph.Square, z)), logSD))))
 	}
 	if k == 1 {
 		return nets.Strata{K: 1, X: x, LogDensity: log(means, missing, x, n)}
 	}
-	logits := b.Tile(b.Param(p.logits), n)
-	norm := b.GroupRepeat(b.GroupLogSumExp(logits, k), k)
+	logits := graph.Tile(b, b.Param(p.logits), n)
+	norm := b.GroupRepeat(graph.GroupLogSumExp(b, logits, k), k)
 	weight := b.Sub(logits, norm)
 	// of all components at each draw: (n·k·k, d)
-	each := b.Tile(b.Param(p.means), n*k)
+	each := graph.Tile(b, b.Param(p.means), n*k)
 	parts := log(each, b.GroupRepeat(missing, k), b.GroupRepeat(x, k), n*k*k)
-	density := b.GroupLogSumExp(b.Add(parts, b.Tile(b.Sub(b.Param(p.logits), b.Tile(b.GroupLogSumExp(b.Param(p.logits), k), k)), n*k)), k)
+	density := graph.GroupLogSumExp(b, b.Add(parts, graph.Tile(b, b.Sub(b.Param(p.logits), graph.Tile(b, graph.GroupLogSumExp(b, b.Param(p.logits), k), k)), n*k)), k)
 	return nets.Strata{K: k, X: x, LogDensity: density, LogWeight: weight}
 }
 

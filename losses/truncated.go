@@ -51,7 +51,7 @@ func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts 
 	score, diagonal := o.score(b, n, rows.R, t.NeedScore(b)), o.diagonal(b, n, rows.R, t)
 	twice := b.Scale(2, g)
 	return Parts{
-		Linear: b.Add(b.GroupSquares(twice, score, rows.R), b.Add(
+		Linear: b.Add(graph.GroupSquares(b, twice, score, rows.R), b.Add(
 			b.GroupDot(twice, diagonal, rows.R),
 			b.GroupDot(b.Scale(2, slope), score, rows.R))),
 		Score:     score,

@@ -76,7 +76,7 @@ func (selfNormalised) Check(l Loss) error {
 }
 
 func (selfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
-	return b.GroupSoftmax(b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
+	return graph.GroupSoftmax(b, b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
 }
 
 // EffectiveSize writes 1/Σ_k w_ik² for each table row, between 1 and r. w is (b·r); dst has one
@@ -117,8 +117,8 @@ func (leaveOneOut) Others(b *graph.Builder, f graph.Node, r int) graph.Node {
 // OtherPairs implements CrossAverages:
 // u_k = ((Σ_{l≠k} s_l)² − Σ_{l≠k} s_l²)/((r−1)(r−2)).
 func (w leaveOneOut) OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node {
-	sum := w.Others(b, s, r)              // Σ/(r−1)
-	square := w.Others(b, b.Square(s), r) // Σ²/(r−1)
+	sum := w.Others(b, s, r)                         // Σ/(r−1)
+	square := w.Others(b, b.Map(graph.Square, s), r) // Σ²/(r−1)
 	n := float64(r - 1)
-	return b.Scale(1/(n*float64(r-2)), b.Sub(b.Scale(n*n, b.Square(sum)), b.Scale(n, square)))
+	return b.Scale(1/(n*float64(r-2)), b.Sub(b.Scale(n*n, b.Map(graph.Square, sum)), b.Scale(n, square)))
 }

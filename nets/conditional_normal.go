@@ -30,7 +30,7 @@ func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delt
 	halfLogDet = b.Apply(graph.Op{Name: "half log det", Rows: n, Cols: 1, Kernel: k.halfLogDet, Constant: []bool{false, true},
 		Reverse: func(_, g graph.Node) []graph.Node {
 			return []graph.Node{b.Apply(graph.Op{Name: "half log det'", Rows: d, Cols: d, Kernel: k.inverses}, omega, delta, g), nil}
-		}}, omega, b.Detach(delta))
+		}}, omega, graph.Detach(b, delta))
 	return delta, halfLogDet
 }
 

@@ -27,15 +27,15 @@ func TestGradientsOfImputers(t *testing.T) {
 		p, err := graph.Build(func(b *graph.Builder) {
 			mask := b.Input("mask", n, d)
 			s := m.Draw(b, nets.ImputerRows{X: b.Input("x", n, d), Mask: mask}, b.Input("noise", n, d))
-			missing := b.GroupRepeat(b.Complement(mask), s.K)
+			missing := b.GroupRepeat(b.Map(graph.Complement, mask), s.K)
 			x := b.Prod(missing, s.X)
 			weights := make([]float64, n*s.K*d)
 			for i := range weights {
 				weights[i] = rng.NormFloat64()
 			}
-			loss := b.Add(b.Sum(b.Prod(b.Constant(n*s.K, d, weights), x)), b.Sum(b.Square(s.LogDensity)))
+			loss := b.Add(b.Sum(b.Prod(b.Constant(n*s.K, d, weights), x)), b.Sum(b.Map(graph.Square, s.LogDensity)))
 			if s.LogWeight != nil {
-				loss = b.Add(loss, b.Sum(b.Square(s.LogWeight)))
+				loss = b.Add(loss, b.Sum(b.Map(graph.Square, s.LogWeight)))
 			}
 			b.Minimise(loss, m.Params()...)
 		})

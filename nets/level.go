@@ -59,7 +59,7 @@ func size(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	return column(b, signal, noise, math.Hypot)
 }
 
-func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x, w, 1) }
+func times(b *graph.Builder, w, x graph.Node) graph.Node { return graph.GroupOuter(b, x, w, 1) }
 
 // preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns. Its input
 // is y = x/√(a²+σ²), and its part of the score is scaled by a/(σ√(a²+σ²)), so that its target has
@@ -81,9 +81,9 @@ func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise, mask gra
 		n, d := graph.Shape(x)
 		gaps := b.Rows(b.Constant(1, d, make([]float64, d)), n)
 		if mask != nil {
-			gaps = b.Complement(mask)
+			gaps = b.Map(graph.Complement, mask)
 		}
-		e = b.ConcatColumns(e, gaps)
+		e = graph.ConcatColumns(b, e, gaps)
 	}
 	return preconditioned{b, signal, noise, p.at(b, times(b, inverse, x), e), times(b, spread, x)}
 }

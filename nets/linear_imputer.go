@@ -105,15 +105,15 @@ func (m *linearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Nod
 	if d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}
-	l := b.CholeskyFactor(b.Param(m.packed), d)
+	l := graph.CholeskyFactor(b, b.Param(m.packed), d)
 	mean := b.Param(m.mean)
 	r := b.Prod(rows.Mask, b.AddRow(rows.X, b.Scale(-1, mean)))
 	delta, halfLogDet := conditionalNormal(b, r, rows.Mask, b.MatMul(false, true, l, l), noise)
-	h := b.ConcatColumns(rows.X, rows.Mask)
+	h := graph.ConcatColumns(b, rows.X, rows.Mask)
 	for i, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), i < len(m.layers)-1)
 	}
-	missing := b.Complement(rows.Mask)
-	log := b.Sub(halfLogDet, b.Scale(0.5, b.RowSum(b.Prod(missing, b.Square(noise)))))
+	missing := b.Map(graph.Complement, rows.Mask)
+	log := b.Sub(halfLogDet, b.Scale(0.5, b.RowSum(b.Prod(missing, b.Map(graph.Square, noise)))))
 	return Strata{K: 1, X: b.Add(b.Add(h, b.Rows(mean, n)), delta), LogDensity: log}
 }

@@ -97,25 +97,25 @@ func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.No
 	}
 	k := m.options.Components
 	means, logSDs, logits := m.components(b, rows)
-	x := b.Add(b.SplitRows(means, k), b.Prod(b.Map(graph.Exp, b.SplitRows(logSDs, k)), b.GroupRepeat(noise, k)))
+	x := b.Add(graph.SplitRows(b, means, k), b.Prod(b.Map(graph.Exp, graph.SplitRows(b, logSDs, k)), b.GroupRepeat(noise, k)))
 	if k == 1 {
-		missing := b.Complement(rows.Mask)
-		return Strata{K: 1, X: x, LogDensity: b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Scale(0.5, b.Square(noise)), logSDs))))}
+		missing := b.Map(graph.Complement, rows.Mask)
+		return Strata{K: 1, X: x, LogDensity: b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Scale(0.5, b.Map(graph.Square, noise)), logSDs))))}
 	}
 	// Row (i·K + k)·K + l pairs draw k of row i with component l.
-	every := func(x graph.Node) graph.Node { return b.SplitRows(b.GroupRepeat(x, k), k) }
-	missing, logSD := b.GroupRepeat(b.Complement(rows.Mask), k*k), every(logSDs)
+	every := func(x graph.Node) graph.Node { return graph.SplitRows(b, b.GroupRepeat(x, k), k) }
+	missing, logSD := b.GroupRepeat(b.Map(graph.Complement, rows.Mask), k*k), every(logSDs)
 	z := b.Prod(b.Sub(b.GroupRepeat(x, k), every(means)), b.Map(graph.Exp, b.Scale(-1, logSD)))
-	logs := b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Scale(0.5, b.Square(z)), logSD)))) // (n·K·K, 1)
-	split := b.SplitRows(logits, k)                                                         // (n·K, 1)
-	norm := b.GroupRepeat(b.GroupLogSumExp(split, k), k)
-	return Strata{K: k, X: x, LogWeight: b.Sub(split, norm), LogDensity: b.Sub(b.GroupLogSumExp(b.Add(logs, every(logits)), k), norm)}
+	logs := b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Scale(0.5, b.Map(graph.Square, z)), logSD)))) // (n·K·K, 1)
+	split := graph.SplitRows(b, logits, k)                                                             // (n·K, 1)
+	norm := b.GroupRepeat(graph.GroupLogSumExp(b, split, k), k)
+	return Strata{K: k, X: x, LogWeight: b.Sub(split, norm), LogDensity: b.Sub(graph.GroupLogSumExp(b, b.Add(logs, every(logits)), k), norm)}
 }
 
 // components returns means (n, K·d), log standard deviations (n, K·d) and, if K > 1, log weights
 // (n, K) up to a constant per row.
 func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, logSDs, logits graph.Node) {
-	h := b.ConcatColumns(rows.X, rows.Mask)
+	h := graph.ConcatColumns(b, rows.X, rows.Mask)
 	affine := func(l layer, relu bool) graph.Node { return b.Affine(h, b.Param(l.weight), b.Param(l.bias), relu) }
 	for _, l := range m.hidden {
 		h = affine(l, true)

@@ -113,14 +113,14 @@ func (m *NormalImputer) Noise() int { return m.d }
 // Draw adds x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ.
 func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
-	missing := b.Complement(rows.Mask)
+	missing := b.Map(graph.Complement, rows.Mask)
 	mean, logSD := m.Mean(b, rows), m.LogDeviation(b)
 	sd := b.Rows(b.Map(graph.Exp, logSD), n)
 	level := m.LevelLogDeviation(b, rows.Signal, rows.Noise)
 	if level != nil {
 		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
 	}
-	log := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(noise)), logSD))))
+	log := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, noise)), logSD))))
 	if level != nil {
 		log = b.Sub(log, b.Prod(b.RowSum(missing), level))
 	}
@@ -137,10 +137,10 @@ func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 		h = times(b, column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) }), h)
 	}
 	if m.options.MaskInput {
-		h = b.ConcatColumns(h, mask)
+		h = graph.ConcatColumns(b, h, mask)
 	}
 	if m.options.NoiseConditional {
-		h = b.ConcatColumns(h, column(b, signal, noise, quarterLog))
+		h = graph.ConcatColumns(b, h, column(b, signal, noise, quarterLog))
 	}
 	for l, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
@@ -159,7 +159,7 @@ func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.
 	}
 	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })
 	level := column(b, signal, noise, quarterLog)
-	return b.Add(logSize, b.MatMul(false, false, b.ConcatColumns(level, b.Square(level)), b.Param(m.Slope)))
+	return b.Add(logSize, b.MatMul(false, false, graph.ConcatColumns(b, level, b.Map(graph.Square, level)), b.Param(m.Slope)))
 }
 
 // quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).

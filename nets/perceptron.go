@@ -37,7 +37,7 @@ func (o NetworkOptions) clean() Level {
 type perceptron struct {
 	options    NetworkOptions
 	asked      NetworkOptions // options without defaults
-	activation *graph.Activation
+	activation *graph.Function
 	hidden     []layer
 	level      *graph.Param // U; nil without noise levels
 	out        *graph.Param // V (k, h)
@@ -123,6 +123,8 @@ func (p *perceptron) TrainingDefaults() model.Training {
 		Overfits:     true,
 		PatientSteps: 500,
 		Average:      0.1,
+		ImputerSteps: 3,
+		Draws:        2,
 	}
 }
 
@@ -172,7 +174,7 @@ func (p *perceptron) at(b *graph.Builder, x, e graph.Node) graph.Node {
 		if l == 0 && p.level != nil {
 			z = b.Add(z, b.MatMul(false, false, e, b.Param(p.level)))
 		}
-		a = b.Activate(p.activation, z)
+		a = b.Map(p.activation, z)
 	}
 	f := b.MatMul(false, true, a, b.Param(p.out))
 	if p.offset != nil {

@@ -2,6 +2,7 @@ package nets
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,14 +27,22 @@ type tilt struct {
 // weight where the energy has another mode.
 const Sharpness = 4
 
-// Tilted is an energy that can have a tilt (docs/theory/models.md#eq-tilt).
+// Tilted is an energy that can have a tilt (docs/theory/models.md#eq-tilt). All methods share its
+// network, and none changes it.
 type Tilted interface {
 	model.Model
-	// SetTilt sets the tilt by a mixture in the model's units and the weights a.
-	SetTilt(m *model.Mixed, a []float64)
-	// Proposal returns the mixture; nil without a tilt.
-	Proposal() *model.Mixed
+	// WithTilt returns the energy with the tilt by a mixture in the model's units and the weights a.
+	WithTilt(m *model.Mixed, a []float64) Tilted
+	// Bent returns the energy times exp(λᵀx − ½ Σ_j δ_j x_j²), with δ_j above −0.9 κ_j.
+	Bent(linear, quadratic []float64) Tilted
+	// Split returns the energy without its tilt, and the mixture and the log factor of the tilt; nil
+	// without one.
+	Split() (plain model.Model, m *model.Mixed, factor Factor)
 }
+
+// Factor returns at x (d) a tilt's log factor, and the log density of the tilt's mixture with its own
+// covariances up to a constant. It is not safe for concurrent use.
+type Factor = func(x []float64) (factor, density float64)
 
 func newTilt(k, d int) *tilt {
 	return &tilt{graph.NewParam("tilt whitening", d, k*d), graph.NewParam("tilt shift", 1, k*d), graph.NewParam("tilt from", k, 1), graph.NewParam("tilt to", k, 1)}
@@ -44,21 +53,17 @@ func (t *tilt) params() []*graph.Param { return []*graph.Param{t.whitening, t.sh
 func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	n, _ := graph.Shape(x)
 	k := t.from.Rows
-	white := b.SplitRows(b.AddRow(b.MatMul(false, false, x, b.Param(t.whitening)), b.Param(t.shift)), k)
-	half := b.Scale(-0.5, b.RowSum(b.Square(white)))
+	white := graph.SplitRows(b, b.AddRow(b.MatMul(false, false, x, b.Param(t.whitening)), b.Param(t.shift)), k)
+	half := b.Scale(-0.5, b.RowSum(b.Map(graph.Square, white)))
 	log := func(weights *graph.Param) graph.Node {
-		return b.GroupLogSumExp(b.Add(half, b.Tile(b.Param(weights), n)), k)
+		return graph.GroupLogSumExp(b, b.Add(half, graph.Tile(b, b.Param(weights), n)), k)
 	}
 	return b.Sub(log(t.to), log(t.from))
 }
 
-func (m *energy) SetTilt(of *model.Mixed, a []float64) {
+func (m *energy) WithTilt(of *model.Mixed, a []float64) Tilted {
 	k, d := len(a), m.d
-	if m.tilt != nil {
-		m.params = m.params[:len(m.params)-len(m.tilt.params())]
-	}
-	m.tilt, m.options.Tilt = newTilt(k, d), k
-	m.params = append(m.params, m.tilt.params()...)
+	out := m.with(newTilt(k, d))
 	for c := range k {
 		var factor mat.Cholesky
 		if !factor.Factorize(mat.NewSymDense(d, of.Covariances[c])) {
@@ -73,26 +78,84 @@ func (m *energy) SetTilt(of *model.Mixed, a []float64) {
 		for i := range d {
 			for j := range d {
 				w := inverse.At(j, i) // L⁻ᵀ
-				m.tilt.whitening.Value[i*k*d+c*d+j] = w
-				m.tilt.shift.Value[c*d+j] -= of.Means[c][i] * w
+				out.tilt.whitening.Value[i*k*d+c*d+j] = w
+				out.tilt.shift.Value[c*d+j] -= of.Means[c][i] * w
 			}
 		}
-		m.tilt.from.Value[c] = math.Log(of.Weights[c]) - factor.LogDet()/2
-		m.tilt.to.Value[c] = math.Log(a[c]) - factor.LogDet()/2
+		out.tilt.from.Value[c] = math.Log(of.Weights[c]) - factor.LogDet()/2
+		out.tilt.to.Value[c] = math.Log(a[c]) - factor.LogDet()/2
+	}
+	return out
+}
+
+// with returns the energy with another tilt, or none.
+func (m *energy) with(t *tilt) *energy {
+	out, f := *m, *m.perceptron
+	out.perceptron, out.tilt = &f, t
+	if f.params = slices.Clone(f.params); m.tilt != nil {
+		f.params = f.params[:len(f.params)-len(m.tilt.params())]
+	}
+	if f.options.Tilt = 0; t != nil {
+		f.options.Tilt = t.from.Rows
+		f.params = append(f.params, t.params()...)
+	}
+	return &out
+}
+
+func (m *energy) Bent(linear, quadratic []float64) Tilted {
+	out := m.with(m.tilt)
+	out.Centre, out.LogStiffness = graph.NewParam(m.Centre.Name, 1, m.d), graph.NewParam(m.LogStiffness.Name, 1, m.d)
+	for j := range m.d {
+		stiffness := math.Exp(m.LogStiffness.Value[j])
+		bent := max(stiffness+quadratic[j], stiffness/10)
+		out.Centre.Value[j] = (stiffness*m.Centre.Value[j] + linear[j]) / bent
+		out.LogStiffness.Value[j] = math.Log(bent)
+	}
+	out.params[slices.Index(m.params, m.Centre)] = out.Centre
+	out.params[slices.Index(m.params, m.LogStiffness)] = out.LogStiffness
+	return out
+}
+
+func (m *energy) Split() (model.Model, *model.Mixed, Factor) {
+	if m.tilt == nil {
+		return m, nil, nil
+	}
+	of, t, k := m.mixture(), m.tilt, m.tilt.from.Rows
+	if of == nil {
+		return m, nil, nil
+	}
+	white, near, wide, ratio := make([]float64, k*m.d), make([]float64, k), make([]float64, k), make([]float64, k)
+	for c, from := range t.from.Value {
+		ratio[c] = math.Exp(t.to.Value[c] - from)
+	}
+	return m.with(nil), of, func(x []float64) (factor, density float64) {
+		copy(white, t.shift.Value)
+		for j, v := range x {
+			floats.AddScaled(white, v, t.whitening.Value[j*len(white):(j+1)*len(white)])
+		}
+		for c, from := range t.from.Value {
+			z := white[c*m.d : (c+1)*m.d]
+			square := floats.Dot(z, z)
+			near[c], wide[c] = from-square/2, from-square/(2*Sharpness)
+		}
+		top, sum, by := floats.Max(near), 0.0, 0.0
+		for c, v := range near {
+			e := math.Exp(v - top)
+			sum, by = sum+e, by+e*ratio[c]
+		}
+		return math.Log(by / sum), floats.LogSumExp(wide)
 	}
 }
 
-func (m *energy) Proposal() *model.Mixed {
-	if m.tilt == nil {
-		return nil
-	}
+// mixture returns the mixture of the tilt; nil for a damaged file.
+func (m *energy) mixture() *model.Mixed {
 	k, d := m.tilt.from.Rows, m.d
 	of := model.NewMixed(k, make([]int, d))
 	for c := range k {
 		white := mat.DenseCopyOf(mat.NewDense(d, k*d, m.tilt.whitening.Value).Slice(0, d, c*d, (c+1)*d))
 		var inverse, covariance mat.Dense
 		if err := inverse.Inverse(white); err != nil {
-			return nil // damaged file
+			return nil
 		}
 		covariance.Mul(inverse.T(), &inverse)
 		floats.ScaleTo(of.Covariances[c], Sharpness, covariance.RawMatrix().Data)

@@ -27,8 +27,9 @@ func TestTilt(t *testing.T) {
 		return append([]float64{}, log...)
 	}
 	plain := at(points)
-	require.Nil(t, m.Proposal())
-	m.SetTilt(of, a)
+	_, none, _ := m.Split()
+	require.Nil(t, none)
+	m = m.WithTilt(of, a).(*energy)
 	from := *of
 	from.Covariances = [][]float64{{0.25, 0.15, 0.15, 0.5}, {0.125, -0.05, -0.05, 0.25}}
 	to := from
@@ -50,7 +51,34 @@ func TestTilt(t *testing.T) {
 	up := at([]float64{1 + h, 1, 1 - h, 1})
 	require.InDelta(t, (up[0]-up[1])/(2*h), score[0], 1e-6)
 
-	got := m.Proposal()
+	untilted, got, factor := m.Split()
+	e, err = model.NewEvaluator(untilted, 4, false)
+	require.NoError(t, err)
+	log, _, err := e.At(points)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, plain, log, 1e-12)
+	all := of.Given([]bool{true, true})
+	_, unit := factor(points[:2])
+	for i := range plain {
+		x := points[2*i : 2*i+2]
+		by, density := factor(x)
+		require.InDelta(t, ratio(x), by, 1e-10)
+		part := make([]float64, 2)
+		require.InDelta(t, all.Joint(x, part)-all.Joint(points[:2], part), density-unit, 1e-10)
+	}
+
+	bent := m.Bent([]float64{0.3, -0.2}, []float64{0.1, -0.05}).(*energy)
+	e, err = model.NewEvaluator(bent, 4, false)
+	require.NoError(t, err)
+	log, _, err = e.At(points)
+	require.NoError(t, err)
+	gain := func(x []float64) float64 { return 0.3*x[0] - 0.2*x[1] - 0.1*x[0]*x[0]/2 + 0.05*x[1]*x[1]/2 }
+	for i := range plain {
+		x := points[2*i : 2*i+2]
+		require.InDelta(t, gain(x)-gain(points[:2]), log[i]-tilted[i]-log[0]+tilted[0], 1e-10)
+	}
+	require.Same(t, bent.params[len(bent.params)-1], m.params[len(m.params)-1])
+
 	require.InDeltaSlice(t, of.Weights, got.Weights, 1e-12)
 	require.InDeltaSlice(t, of.Means[1], got.Means[1], 1e-12)
 	require.InDeltaSlice(t, of.Covariances[0], got.Covariances[0], 1e-12)
@@ -64,7 +92,7 @@ func TestTilt(t *testing.T) {
 	for i := range tilted {
 		require.InDelta(t, tilted[i]-tilted[0], again[i]-again[0], 1e-9)
 	}
-	require.InDelta(t, 4*of.Covariances[0][0], m.Proposal().Covariances[0][0], 1e-9)
+	require.InDelta(t, 4*of.Covariances[0][0], m.mixture().Covariances[0][0], 1e-9)
 
 	back, err := NewEnergy(2, m.options, stream.New(2))
 	require.NoError(t, err)

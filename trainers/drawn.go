@@ -24,22 +24,20 @@ const heldRows = 1000
 
 // checkDraws compares rows drawn from a fitted model with the table, except for normal models and
 // missingness mechanisms. A fit whose held-out loss still fell has converged if its rows pass. An
-// energy gets tilts, by mixtures fitted to the table and to its rows, and keeps the best.
+// energy is tilted by a mixture fitted to the table. If its rows differ, its means and variances are
+// matched, then a mixture of its rows joins; the nearest energy is kept.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
 	}
 	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
-	_, tilted := r.Model.Model.(nets.Tilted)
 	c := mixed.Config{Seed: seed, Folds: 1, Iterations: checkedTurns, Workers: p.Spec.Steps.Workers}
-	check := func(by **model.Mixed) (drawn []float64, err error) {
-		err = panics.Caught(func() (err error) { drawn, err = checkOnce(ctx, r.Model, t, by, c); return err })
-		return drawn, err
-	}
-	var by, best *model.Mixed
+	var by *model.Mixed
 	var least *fitted.Check
+	var best model.Model
 	for round := 1; ; round++ {
-		drawn, err := check(&by)
+		var completed, drawn []float64
+		err := panics.Caught(func() (err error) { completed, drawn, err = checkOnce(ctx, r.Model, t, &by, c); return err })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -50,10 +48,15 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			return nil
 		}
 		if least == nil || nearer(r.Model.Check, least) {
-			best, least = by, r.Model.Check
+			best, least = r.Model.Model, r.Model.Check
 		}
+		e, tilted := r.Model.Model.(nets.Tilted)
 		if d := least.Distance; !tilted || round == tiltRounds || len(least.Off) == 0 && (d == nil || d.Drawn <= d.Chance) {
 			break
+		}
+		r.Model.Model = fitted.MatchMoments(e, completed, drawn)
+		if round == 1 {
+			continue
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
 		var f *mixed.Fitted
@@ -64,11 +67,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		}
 		by = by.And(f.Model)
 	}
-	if best != by { // the last tilt is not the best
-		if _, err := check(&best); err != nil {
-			return err
-		}
-	}
+	r.Model.Model, r.Model.Check = best, least
 	judgeDraws(p.Spec, r)
 	return nil
 }
@@ -112,48 +111,48 @@ func nearer(a, b *fitted.Check) bool {
 }
 
 // checkOnce sets the Check of a model, and the tilt of an energy; a nil *by is fitted to the table.
-func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
-	var values []float64 // completed
+// It returns the completed table and the drawn rows, after Transform.
+func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (completed, drawn []float64, err error) {
 	unmet, modes := []string{}, (*model.Mixed)(nil)
 	if own, ok := s.Model.(*model.Mixed); ok {
-		values, modes = fitted.CompleteBy(own, t, c.Seed), own
+		completed, modes = fitted.CompleteBy(own, t, c.Seed), own
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
 			f, err := mixed.Fit(ctx, t, c)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			*by = f.Model
 		}
 		modes = *by
-		if values, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
-			return nil, err
+		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+			return nil, nil, err
 		}
 		ready, failed := s.Fitted()
 		if failed != nil {
-			return nil, failed
+			return nil, nil, failed
 		}
 		rows, err := fitted.CheckDraws(ctx, ready, c.Seed)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if drawn = rows.Values; !rows.Converged() {
 			unmet = []string{fmt.Sprintf("the Markov chains that draw its rows have not converged (R-hat %.3g)", rows.Chains.WorstRHat())}
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	shown := drawn
+	values, shown := completed, drawn
 	if s.Transform != nil { // modes are in transformed columns
-		shown, modes = slices.Clone(drawn), nil
+		values, shown, modes = slices.Clone(completed), slices.Clone(drawn), nil
 		s.Transform.Restore(values)
 		s.Transform.Restore(shown)
 	}
 	s.Check = fitted.CheckRows(t, values, shown, modes, c.Seed)
 	s.Check.Off = append(unmet, s.Check.Off...)
-	return drawn, nil
+	return completed, drawn, nil
 }
 
 // someRows returns all rows, or heldRows drawn by weight.

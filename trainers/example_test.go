@@ -194,7 +194,7 @@ func heavy(d int, _ *rand.Rand) (model.Model, error) {
 	}
 	return model.FromLogDensity(d, []*graph.Param{minus, w}, func(b *graph.Builder, x graph.Node) graph.Node {
 		z := b.MatMul(false, false, b.AddRow(x, b.Param(minus)), b.Param(w))
-		ratio := b.Complement(b.Scale(-0.25, b.RowDot(z, z))) // 1 + ‖z‖²/4
+		ratio := b.Map(graph.Complement, b.Scale(-0.25, b.RowDot(z, z))) // 1 + ‖z‖²/4
 		return b.Scale(-0.5*float64(4+d), b.Map(graph.Log, ratio))
 	}), nil
 }

@@ -221,7 +221,14 @@ func (p *Prepared) descentDefaults() (err error) {
 	if c.Imputer.New == nil {
 		setting.Default(&c.Imputer.Kind, defaultImputer(p))
 	}
-	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
+	training := model.TrainingOf(p.Model)
+	setting.Default(&c.ImputerRate, training.ImputerRate)
+	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows {
+		setting.Default(&c.ImputerSteps, training.ImputerSteps)
+		if e.Weighting == losses.Uniform {
+			setting.Default(&c.Draws, training.Draws)
+		}
+	}
 	if c.WarmUp == nil {
 		c.WarmUp = new(defaultWarmUp)
 	}

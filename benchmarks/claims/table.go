@@ -144,8 +144,6 @@ var Ours = []Claim{
 	lower("variw-at-exact", "normal", "Marg-VarIW is within 10 % of Marg-Exact on a normal", fisher, nil, list("variw"), list("exact")).wants(Below(factor)),
 	lower("variw-at-exact-truncated", "normal-truncated", "… and on a truncated normal, with either weight", fisher, nil, list("variw"), list("exact")).each("weight").wants(Below(factor)),
 	higher("variw-at-exact-star", "star-missing", "… and its AUC is within 0.02 on stars, support honoured", auc, Where{"treatment": "honoured"}, list("variw"), list("exact")).wants(Above(-area)),
-	lower("ica-l1", "ica-penalised", "L1 with λ by cross-validation lowers the error of the quartic model: Full", theta, nil, list("full, l1"), list("full, passes")).each("columns"),
-	lower("ica-l1-zeroed", "ica-penalised", "… and Zeroed", theta, nil, list("zeroed, l1"), list("zeroed, passes")).each("columns"),
 	higher("collider-correlations", "collider-missing", "On colliders Marg-Exact finds edges better than ranking by correlations", auc, Where{"treatment": "honoured"}, list("exact"), list("marginal")),
 	higher("collider-sizes", "collider-missing", "The ridge order of em-exact ranks pairs better than pairwise partial correlations", auc, Where{"treatment": "honoured"}, list("em-exact, ridge"), list("partial")),
 	lower("neural-zeroed", "neural", "Marg-IW has a lower error than zeroed energies and MissDiff for each density", "kept", nil, list("iw"), list("zeroed", "missdiff")).each("density"),

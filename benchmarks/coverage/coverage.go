@@ -64,23 +64,6 @@ type setting struct {
 	law           gaps.Law
 }
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, d := range s.Designs {
-		if !slices.Contains([]string{"normal", "t5", "truncated"}, d.Rows) {
-			return s, fmt.Errorf("settings: design %q: rows %q: choose normal, t5 or truncated", d.Name, d.Rows)
-		}
-		for _, name := range d.Laws {
-			if !slices.ContainsFunc(s.Laws, func(l gaps.Law) bool { return l.Name == name }) {
-				return s, fmt.Errorf("settings: design %q: there is no law %q", d.Name, name)
-			}
-		}
-	}
-	return s, nil
-}
-
 func (s settings) each(visit func(setting)) {
 	for _, d := range s.Designs {
 		for _, law := range s.Laws {
@@ -108,8 +91,8 @@ func (s settings) each(visit func(setting)) {
 //	warned                        1 if the inference gave a warning
 //	seconds, path_seconds         of the inference, and of the path before
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{

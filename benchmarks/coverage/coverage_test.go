@@ -3,7 +3,6 @@ package coverage
 import (
 	"math"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,16 +59,4 @@ func TestSimulate(t *testing.T) {
 	require.NoError(t, table.Inside(support))
 	require.False(t, math.IsInf(support.Lower[1], -1))
 	require.True(t, math.IsInf(support.Lower[2], -1))
-}
-
-func TestSettingsThatAreRefused(t *testing.T) {
-	text, err := Experiment.SettingsOf("smoke")
-	require.NoError(t, err)
-	for old, c := range map[string][2]string{
-		`"rows":"t5"`:   {`"rows":"t6"`, `design "t5": rows "t6": choose normal, t5 or truncated`},
-		`["MCAR 30 %"]`: {`["MCAR"]`, `there is no law "MCAR"`},
-	} {
-		_, err = grid([]byte(strings.Replace(string(text), old, c[0], 1)), 1)
-		require.ErrorContains(t, err, c[1])
-	}
 }

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/internal/atomicfile"
@@ -24,10 +23,7 @@ import (
 )
 
 const (
-	cellsFile    = "cells.csv" // one line for each finished cell, in the order of the grid after a whole run
-	shardPattern = "cells-%d-of-%d.csv"
-	runFile      = "run.json"
-
+	runFile         = "run.json"
 	replicateColumn = "replicate" // in the key of each grid
 )
 
@@ -143,43 +139,22 @@ func Load(e Experiment, out string) (l Loaded, err error) {
 	if err != nil {
 		return l, err
 	}
-	lines, last, err := finished(dir, grid)
+	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
 	if err != nil {
 		return l, err
 	}
-	m.Replicates = max(m.Replicates, last) // --cell may have run later replicates
-	if grid, err = m.grid(e); err != nil {
-		return l, err
+	var lines [][]string
+	for _, file := range files {
+		more, err := cells.ReadLines(filepath.Join(dir, file), grid.Columns())
+		if err != nil {
+			return l, err
+		}
+		lines = append(lines, more...)
 	}
 	l.Results.Columns, l.Key = grid.Columns(), grid.Key
 	l.Results.Lines = cells.Select(grid.Cells, lines)
 	l.Missing = len(grid.Cells) - len(l.Results.Lines)
 	return l, nil
-}
-
-// last is the highest replicate.
-func finished(dir string, grid cells.Grid) (lines [][]string, last int, err error) {
-	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
-	if err != nil {
-		return nil, 0, err
-	}
-	at := slices.Index(grid.Key, replicateColumn)
-	for _, file := range files {
-		path := filepath.Join(dir, file)
-		more, err := cells.ReadLines(path, grid.Columns())
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, line := range more {
-			replicate, err := strconv.Atoi(line[at])
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s: replicate %q is no number", path, line[at])
-			}
-			last = max(last, replicate)
-		}
-		lines = append(lines, more...)
-	}
-	return lines, last, nil
 }
 
 type Experiment struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
-	"missingscore/trainers"
 )
 
 func TestVariantsAreApart(t *testing.T) {
@@ -91,27 +89,23 @@ func counted(runs *atomic.Int32, fail string) Experiment {
 
 const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
 
+var lines = [][]string{{"1", "1", "iw", "1"}, {"2", "1", "iw", "4"}, {"3", "1", "iw", "9"}, {"1", "2", "iw", "1"}, {"2", "2", "iw", "4"}, {"3", "2", "iw", "9"}}
+
 func TestContinueAfterAnyCut(t *testing.T) {
 	var runs atomic.Int32
 	e := []Experiment{counted(&runs, "")}
 	for cut := range len(whole) + 1 {
 		out := t.TempDir()
-		path := filepath.Join(out, "counted", cellsFile)
+		path := filepath.Join(out, "counted", "cells.csv")
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(whole[:cut]), 0o600))
 		failed, err := Run(t.Context(), e, Options{Out: out, Workers: 3})
 		require.NoError(t, err)
 		require.Zero(t, failed)
-		text, err := os.ReadFile(path)
+		l, err := Load(e[0], out)
 		require.NoError(t, err)
-		require.Equal(t, whole, string(text), "cut after %d bytes", cut)
+		require.Equal(t, lines, l.Results.Lines, "cut after %d bytes", cut)
 	}
-}
-
-func readFile(t *testing.T, path ...string) string {
-	text, err := os.ReadFile(filepath.Join(path...))
-	require.NoError(t, err)
-	return string(text)
 }
 
 func TestLoadJoinsShards(t *testing.T) {
@@ -150,37 +144,6 @@ func TestGridsAreCheckedFirst(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
-func TestReplicatesOfAFolder(t *testing.T) {
-	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	out := t.TempDir()
-	run := func(ctx context.Context, o Options) error {
-		o.Out = out
-		_, err := Run(ctx, one, o)
-		return err
-	}
-	replicates := func() int {
-		r, err := readManifest(filepath.Join(out, "counted"))
-		require.NoError(t, err)
-		return r.Replicates
-	}
-	cut, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, run(cut, Options{Replicates: 9}), context.Canceled)
-	require.Equal(t, 9, replicates())
-	require.NoError(t, run(t.Context(), Options{}))
-	require.Equal(t, 2, replicates())
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-	require.NoError(t, run(t.Context(), Options{Replicates: 1, Cell: "1,1,iw"}))
-	require.NoError(t, run(t.Context(), Options{Replicates: 3, Cell: "1,3,iw"}))
-	require.Equal(t, 2, replicates())
-	require.ErrorContains(t, run(t.Context(), Options{}), "holds 3 replicates, not 2")
-	l, err := Load(one[0], out)
-	require.NoError(t, err)
-	require.Equal(t, 2, l.Missing)
-	require.Equal(t, []string{"1", "3", "iw", "1"}, l.Results.Lines[6])
-}
-
 func TestFailedCellRunsAgain(t *testing.T) {
 	var runs atomic.Int32
 	out := t.TempDir()
@@ -197,9 +160,9 @@ func TestFailedCellRunsAgain(t *testing.T) {
 	o.Cell = ""
 	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
+	l, err := Load(counted(&runs, ""), out)
 	require.NoError(t, err)
-	require.Equal(t, whole, string(text))
+	require.Equal(t, lines, l.Results.Lines)
 }
 
 func TestAFolderBelongsToItsSettings(t *testing.T) {
@@ -214,24 +177,12 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 	require.NoError(t, run(Options{}))
 	require.NoError(t, run(Options{Replicates: 3}))
 	require.EqualValues(t, 9, runs.Load(), "only the third replicate is new")
-	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for at least 3, or choose another folder")
 	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least 1 is needed")
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
 	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full"`)
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
 	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
-}
-
-func TestSameSettings(t *testing.T) {
-	of := func(settings string) manifest { return manifest{Settings: json.RawMessage(settings)} }
-	first := of(`{"a":1,"b":[2],"ours":["a"]}`)
-	for settings, want := range map[string]bool{
-		`{"a":1,"b":[2],"ours":["a"]}`: true, `{"a":1,"b":[2]}`: true, `{"a":1,"b":[2],"ours":["b"]}`: true,
-		`{"a":1,"b":[3],"ours":["a"]}`: false, `{"a":1,"ours":["a"]}`: false, `{"a":1,"b":[2],"c":0}`: false,
-	} {
-		require.Equal(t, want, first.same(of(settings), "dir") == nil, settings)
-	}
 }
 
 func TestResultsWithoutData(t *testing.T) {
@@ -265,23 +216,6 @@ func TestResultsWithoutData(t *testing.T) {
 	require.Len(t, held.Results.Lines, 6)
 }
 
-func TestFilesAreLocked(t *testing.T) {
-	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	out := t.TempDir()
-	_, err := Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2})
-	require.NoError(t, err)
-	lock, err := cells.Lock(filepath.Join(out, "counted", "cells-1-of-2.csv"))
-	require.NoError(t, err)
-	for _, cell := range []string{"", "1,1,iw"} {
-		_, err = Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2, Replicates: 3, Cell: cell})
-		require.ErrorContains(t, err, "cells-1-of-2.csv is being written by another run")
-	}
-	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
-	require.NoError(t, err, "another shard runs beside it")
-	require.NoError(t, lock.Close())
-}
-
 func TestTrace(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4}, Epochs(4))
 	history := func(values ...float64) (h []descent.Record) {
@@ -293,39 +227,6 @@ func TestTrace(t *testing.T) {
 	at := []int{1, 2, 4}
 	require.Equal(t, "3 1 2", Trace(history(3, 1, 5, 2), at, "x"))
 	require.Equal(t, "5 3 -", Trace(history(5, 3), at, "x"))
-}
-
-func TestHistory(t *testing.T) {
-	state := &trainers.State{Descent: &descent.State{History: []descent.Record{{Epoch: 1}}}}
-	for _, c := range []struct {
-		state    *trainers.State
-		err      error
-		length   int
-		diverged bool
-	}{{state, nil, 1, false}, {state, fmt.Errorf("a fit: %w", &engine.DivergedError{Iteration: 5, What: "loss"}), 1, true}, {&trainers.State{}, &engine.DivergedError{}, 0, true}} {
-		h, diverged, err := History(c.state, c.err)
-		require.NoError(t, err)
-		require.Len(t, h, c.length)
-		require.Equal(t, c.diverged, diverged)
-	}
-	_, _, err := History(state, context.Canceled)
-	require.ErrorIs(t, err, context.Canceled)
-}
-
-func TestRecentCache(t *testing.T) {
-	made := 0
-	l := NewRecentCache[int, int](2)
-	get := func(key int) {
-		v, err := l.Get(key, func() (int, error) { made++; return key * key, nil })
-		require.NoError(t, err)
-		require.Equal(t, key*key, v)
-	}
-	for _, key := range []int{1, 1, 2, 1, 3} {
-		get(key)
-	}
-	require.Equal(t, 3, made)
-	get(1)
-	require.Equal(t, 4, made, "the third key evicted the first")
 }
 
 // B has no price on the second day.

@@ -75,33 +75,17 @@ func (o Options) plan(e Experiment) (planned, error) {
 	if p.cells, err = o.part(grid.Cells); err != nil {
 		return planned{}, err
 	}
-	_, err = o.claim(p)
-	return p, err
-}
-
-// It fails if the folder has other settings, or more replicates, which a whole run would drop.
-func (o Options) claim(p planned) (manifest, error) {
 	before, err := readManifest(p.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return manifest{}, err
+		return planned{}, err
 	default:
-		if err := before.same(p.manifest, p.dir); err != nil {
-			return manifest{}, err
-		}
-		if o.Cell != "" {
-			return before, nil
-		}
+		p.manifest.Replicates = max(p.manifest.Replicates, before.Replicates)
+		err = before.same(m, p.dir)
+		return p, err
 	}
-	_, held, err := finished(p.dir, p.grid)
-	if err != nil {
-		return manifest{}, err
-	}
-	if held > p.manifest.Replicates {
-		return manifest{}, fmt.Errorf("%s holds %d replicates, not %d: ask for at least %d, or choose another folder", p.dir, held, p.manifest.Replicates, held)
-	}
-	return p.manifest, nil
+	return p, nil
 }
 
 func (o Options) part(all []cells.Cell) (out []cells.Cell, err error) {
@@ -123,9 +107,9 @@ func (o Options) part(all []cells.Cell) (out []cells.Cell, err error) {
 }
 
 func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
-	file := cellsFile
+	file := "cells.csv"
 	if o.Shards > 0 {
-		file = fmt.Sprintf(shardPattern, o.Shard, o.Shards)
+		file = fmt.Sprintf("cells-%d-of-%d.csv", o.Shard, o.Shards)
 	}
 	path, header := filepath.Join(p.dir, file), p.grid.Columns()
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
@@ -136,11 +120,7 @@ func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 		return 0, err
 	}
 	defer lock.Close()
-	m, err := o.claim(p) // again under the lock
-	if err != nil {
-		return 0, err
-	}
-	if err := m.write(p.dir); err != nil {
+	if err := p.manifest.write(p.dir); err != nil {
 		return 0, err
 	}
 	name, absent := p.manifest.Experiment, false
@@ -160,12 +140,5 @@ func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 		hooks.Progress = func(done, total int) { o.Progress(name, done, total) }
 	}
 	_, err = cells.Run(ctx, path, header, p.cells, o.Workers, hooks)
-	if err != nil || o.Cell != "" {
-		return failed, err
-	}
-	lines, err := cells.ReadLines(path, header)
-	if err != nil {
-		return failed, err
-	}
-	return failed, cells.WriteLines(path, header, cells.Select(p.grid.Cells, lines))
+	return failed, err
 }

@@ -73,11 +73,11 @@ func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, 
 		if err := mixed.Write(table, some); err != nil {
 			return err
 		}
-		o, err := mixed.RunToEnd(ctx, slices.Concat([]string{"impute"}, arguments, []string{table, "--out", out, "--draws", strconv.Itoa(draws), "--seed", strconv.FormatUint(seed, 10)})...)
+		spent, err := mixed.Run(ctx, slices.Concat([]string{"impute"}, arguments, []string{table, "--out", out, "--draws", strconv.Itoa(draws), "--seed", strconv.FormatUint(seed, 10)})...)
 		if err != nil {
 			return err
 		}
-		seconds += o.Seconds
+		seconds += spent
 		more, err := readDraws(out, some, draws)
 		filled = append(filled, more...)
 		return err

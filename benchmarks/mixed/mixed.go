@@ -4,7 +4,6 @@ package mixed
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,21 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/data"
-	"missingscore/internal/memory"
 )
-
-type Outcome struct {
-	exit      int
-	Seconds   float64 // processor time
-	wall      float64 // elapsed seconds
-	megabytes float64 // peak resident set; 0: unknown
-	screen    string  // stdout and stderr
-}
 
 // Version of missingscore; cells.ErrAbsent if ProgramVariable names no program.
 var Version = sync.OnceValues(func() (string, error) {
@@ -38,53 +27,20 @@ var Version = sync.OnceValues(func() (string, error) {
 	return line, nil
 })
 
-// An exit code other than 0 is not an error.
-func run(ctx context.Context, arguments ...string) (o Outcome, err error) {
+// Run runs missingscore and returns seconds of processor time. An exit code other than 0 or 3 is an
+// error.
+func Run(ctx context.Context, arguments ...string) (seconds float64, err error) {
 	command := exec.CommandContext(ctx, os.Getenv(ProgramVariable), arguments...)
-	var screen strings.Builder
-	command.Stdout, command.Stderr = &screen, &screen
-	start := time.Now()
-	if err := command.Start(); err != nil {
-		return o, err
-	}
-	done := make(chan error, 1)
-	go func() { done <- command.Wait() }()
-	for running := true; running; {
-		select {
-		case err = <-done:
-			running = false
-		case <-time.After(20 * time.Millisecond):
-			if bytes, ok := memory.Resident(strconv.Itoa(command.Process.Pid), "VmHWM"); ok {
-				o.megabytes = bytes / (1 << 20)
-			}
-		}
-	}
+	screen, err := command.CombinedOutput()
 	if ctx.Err() != nil {
-		return o, ctx.Err()
-	}
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		return o, err
+		return 0, ctx.Err()
 	}
 	state := command.ProcessState
-	o.exit, o.wall, o.screen = state.ExitCode(), time.Since(start).Seconds(), screen.String()
-	o.Seconds = (state.UserTime() + state.SystemTime()).Seconds()
-	return o, nil
-}
-
-// end returns the last lines of the screen.
-func (o Outcome) end(lines int) string {
-	all := strings.Split(strings.TrimSpace(o.screen), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], " / ")
-}
-
-// RunToEnd runs missingscore. An exit code other than 0 or 3 is an error.
-func RunToEnd(ctx context.Context, arguments ...string) (Outcome, error) {
-	o, err := run(ctx, arguments...)
-	if err == nil && o.exit != 0 && o.exit != 3 {
-		err = fmt.Errorf("missingscore %s: exit %d: %s", strings.Join(arguments, " "), o.exit, o.end(3))
+	if err != nil && (state == nil || state.ExitCode() != 3) {
+		lines := strings.Split(strings.TrimSpace(string(screen)), "\n")
+		return 0, fmt.Errorf("missingscore %s: %w: %s", strings.Join(arguments, " "), err, strings.Join(lines[max(0, len(lines)-3):], " / "))
 	}
-	return o, err
+	return (state.UserTime() + state.SystemTime()).Seconds(), nil
 }
 
 const Unknown = "-"
@@ -147,5 +103,3 @@ func Hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
 	hidden.Kinds, hidden.Levels = slices.Clone(t.Kinds), slices.Clone(t.Levels)
 	return hidden, nil
 }
-
-func seconds(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -141,12 +141,12 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	if err := Write(table, t); err != nil {
 		return found, "", "", err
 	}
-	o, err := RunToEnd(ctx, arguments...)
+	seconds, err := Run(ctx, arguments...)
 	if err != nil {
 		return found, "", "", err
 	}
 	found, err = readEdges(filepath.Join(out, "edges.csv"), t.Names)
-	return found, seconds(o.Seconds), version, err
+	return found, fmt.Sprintf("%.2f", seconds), version, err
 }
 
 // readEdges reads the first two columns of edges.csv.

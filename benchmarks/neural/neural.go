@@ -186,7 +186,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 func scoreSize(truth model.Model, sample []float64) (float64, error) {
 	n := len(sample) / truth.Dim()
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Output("square", b.RowSum(b.Square(truth.Evaluate(b, b.Input("x", n, truth.Dim())).Score)))
+		b.Output("square", b.RowSum(b.Map(graph.Square, truth.Evaluate(b, b.Input("x", n, truth.Dim())).Score)))
 	})
 	if err != nil {
 		return 0, err

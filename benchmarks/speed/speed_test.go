@@ -20,11 +20,6 @@ import (
 	"missingscore/trainers"
 )
 
-func TestSpread(t *testing.T) {
-	require.Equal(t, spread{3, 1, 9}, spreadOf([]float64{9, 1, 3}))
-	require.Equal(t, spread{4, 1, 9}, spreadOf([]float64{5, 9, 3, 1}))
-}
-
 // The median of 1/2, 4/1, 3/3.
 func TestAlternateTakesTurns(t *testing.T) {
 	var order string
@@ -52,31 +47,6 @@ func TestWrongFlags(t *testing.T) {
 		o := good
 		spoil(&o)
 		require.ErrorContains(t, o.run(context.Background(), io.Discard), want)
-	}
-}
-
-func TestSettings(t *testing.T) {
-	all := settings(Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
-	var names []string
-	for _, s := range all {
-		names = append(names, strings.Join(key(s), " "))
-	}
-	require.Equal(t, []string{"normal exact 10 100 100 10 float64", "normal iw 10 100 100 10 float64", "quartic iw 10 100 100 10 float64",
-		"star exact 10 1000 100 10 float64", "star iw 10 1000 100 10 float64"}, names)
-}
-
-func TestPenaltiesAreThePaths(t *testing.T) {
-	s := Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
-	table, err := s.Table()
-	require.NoError(t, err)
-	r, err := fit(context.Background(), table, s)
-	require.NoError(t, err)
-	standard, _ := data.Standardise(table)
-	p := penalties(standard)
-	require.Len(t, p, 1200)
-	require.Equal(t, p[0], p[209])
-	for k, point := range r.Points {
-		require.InEpsilon(t, 4*point.Lambda, p[200+10*k], 1e-12)
 	}
 }
 

@@ -14,10 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -189,80 +187,6 @@ func TestRealTables(t *testing.T) {
 			want := map[string][2]int{"closing": {1255, 94}, "returns": {1251, 94}, "segregants": {96, 106}}[from.Name]
 			require.Equal(t, want, [2]int{complete.N, complete.D}, from.Name)
 		}
-	}
-}
-
-func TestPath(t *testing.T) {
-	s, err := read(here(t, Yeast, nil))
-	require.NoError(t, err)
-	at := s.open(s.Tables[0])
-	complete, _, err := at.truths(context.Background(), s)
-	require.NoError(t, err)
-	for method, sd := range map[string]float64{"iw": s.ProposalSD, "iw-unit": 1} {
-		hidden, err := data.HideMCAR(complete, 0.3, stream.New(1, stream.Hide))
-		require.NoError(t, err)
-		r, err := s.path(context.Background(), hidden, method, 1)
-		require.NoError(t, err)
-		require.Equal(t, "iw", r.Spec.Steps.Method)
-		require.Equal(t, sd, r.Spec.Steps.ProposalSD)
-		require.InDelta(t, s.LambdaMax/10, r.Spec.Network.LambdaMax, 1e-12)
-		require.InDelta(t, s.LambdaMin/10, r.Spec.Network.LambdaMin, 1e-12)
-		found, err := s.estimate(context.Background(), hidden, method, 1)
-		require.NoError(t, err)
-		require.Greater(t, found.threshold, 0.0)
-		for k, p := range r.Network.Points {
-			require.Equal(t, network.Threshold(graph.Unpack(10, p.Packed), found.threshold), found.networks[k])
-		}
-	}
-	var lines []string
-	for replicate := 1; replicate <= 2; replicate++ {
-		values, err := s.run(context.Background(), at, 0.3, replicate, "zeroed")
-		require.NoError(t, err)
-		lines = append(lines, strings.Join(values, ","))
-	}
-	require.NotEqual(t, lines[0], lines[1])
-}
-
-func TestPeer(t *testing.T) {
-	s, err := read(here(t, Yeast, nil))
-	require.NoError(t, err)
-	at := s.open(s.Tables[0])
-	complete, truths, err := at.truths(t.Context(), s)
-	require.NoError(t, err)
-	hidden, err := data.HideMCAR(complete, 0.3, stream.New(s.Seed, stream.Hide, 1))
-	require.NoError(t, err)
-	found, err := s.estimate(t.Context(), hidden, peer, 1)
-	require.NoError(t, err)
-	standard, _ := data.Standardise(hidden)
-	path, err := emglasso.Path(t.Context(), standard, *s.Likelihood)
-	require.NoError(t, err)
-	require.Len(t, found.networks, len(path))
-	var rates []network.Rate
-	for k, g := range path {
-		a := network.Threshold(g.Precision, found.threshold)
-		require.Equal(t, a, found.networks[k])
-		rate, err := network.Compare(truths[0], a)
-		require.NoError(t, err)
-		rates = append(rates, rate)
-	}
-	values, err := s.run(t.Context(), at, 0.3, 1, peer)
-	require.NoError(t, err)
-	require.Equal(t, []string{"-", "0", fmt.Sprintf("%.6f", network.AUC(rates))}, values[4:7])
-	_, err = Yeast.Grid(here(t, Yeast, map[string]any{"likelihood": nil}), 1)
-	require.ErrorContains(t, err, `the method "glasso" needs "likelihood"`)
-}
-
-// An imputer rate of 1e200.
-func TestDivergedPathHasNoNumbers(t *testing.T) {
-	raw := here(t, Yeast, map[string]any{"imputer_rate": 1e200, "methods": []string{"var"}})
-	g, err := grid(raw, 1)
-	require.NoError(t, err)
-	values, err := g.Cells[0].Run(t.Context())
-	require.NoError(t, err)
-	require.Len(t, values, len(g.Value))
-	require.NotContains(t, values[:3], "-")
-	for _, v := range values[3:] {
-		require.Equal(t, "-", v)
 	}
 }
 

@@ -2,16 +2,22 @@ package picture
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/xml"
 	"fmt"
+	"image/color"
 	"image/png"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 type element struct{ name, style, text string }
@@ -122,7 +128,59 @@ func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	require.Equal(t, "Größe", short("Größe", 5))
-	require.Equal(t, "Grö…", short("Größe", 4))
-	require.Equal(t, `a b\u0001c�`, short("a\nb\x01c\xff", 24))
+	require.Equal(t, "Größe", Short("Größe", 5))
+	require.Equal(t, "Grö…", Short("Größe", 4))
+	require.Equal(t, `a b\u0001c�`, Short("a\nb\x01c\xff", 24))
+}
+
+func page(t *testing.T, pdf []byte) string {
+	_, after, ok := bytes.Cut(pdf, []byte("stream\n"))
+	require.True(t, ok)
+	r, err := zlib.NewReader(bytes.NewReader(after))
+	require.NoError(t, err)
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(content)
+}
+
+// Colour components are byte/255, alpha stands apart; λ and ł are outlines.
+func TestPDF(t *testing.T) {
+	p := blank("λ ł", "", "")
+	p.Add(line(draw.LineStyle{Color: color.NRGBA{R: 0x33, G: 0x66, B: 0xCC, A: 0x80}, Width: 3}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}))
+	var first, again bytes.Buffer
+	require.NoError(t, PDF(&first, p, 200, 100, ""))
+	require.NoError(t, PDF(&again, p, 200, 100, ""))
+	require.True(t, bytes.Equal(first.Bytes(), again.Bytes()), "equal bytes")
+	require.Contains(t, first.String(), "/MediaBox [0 0 200.00 100.00]")
+	require.Contains(t, first.String(), "/CA 0.502")
+	require.NotContains(t, first.String(), "/FontFile")
+	content := page(t, first.Bytes())
+	require.NotContains(t, content, " v\n", "its quadratic curves are none")
+	require.Contains(t, content, "0.200 0.400 0.800 RG")
+	require.NotContains(t, content, "BT", "no text but outlines")
+	require.Contains(t, content, " c\n")
+}
+
+func TestPageHasTheColours(t *testing.T) {
+	require.Equal(t, color.NRGBA{0x1A, 0x1A, 0x1A, 0x80}, Theme("grey").colour(color.NRGBA{blue.R, blue.G, blue.B, 0x80}), "as transparent")
+	css, err := os.ReadFile("../report/page/picture.css")
+	require.NoError(t, err)
+	for name, c := range map[string]color.NRGBA{"positive": blue, "negative": red, "unsigned": slate, "halo": halo, "rim": ink} {
+		require.Contains(t, string(css), fmt.Sprintf("var(--%s, #%02x%02x%02x)", name, c.R, c.G, c.B))
+	}
+}
+
+func TestEvenTicks(t *testing.T) {
+	labels := func(low, high float64) (found []string) {
+		for _, tick := range (evenTicks{}).Ticks(low, high) {
+			require.True(t, tick.Value >= low && tick.Value <= high)
+			found = append(found, tick.Label)
+		}
+		return found
+	}
+	require.Equal(t, []string{"−0.4", "−0.2", "0.0", "0.2", "0.4", "0.6"}, labels(-0.55, 0.68))
+	require.Equal(t, []string{"0", "5", "10", "15", "20", "25", "30"}, labels(0, 31))
+	require.Equal(t, []string{"0.0", "0.2", "0.4", "0.6", "0.8", "1.0"}, labels(0, 1))
+	require.Equal(t, []string{"−0.02", "−0.01", "0.00", "0.01", "0.02", "0.03"}, labels(-0.02, 0.035))
+	require.Empty(t, labels(1, 1))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -47,9 +48,13 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
 
 	drawn := slices.Clone(curves)
-	slices.SortStableFunc(drawn, func(a, b Curve) int {
-		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.size()), math.Abs(b.size())))
-	})
+	rank := func(c Curve) float64 { // sizes are at most 1; chosen curves come last
+		if c.Chosen {
+			return 2 + math.Abs(c.size())
+		}
+		return math.Abs(c.size())
+	}
+	slices.SortStableFunc(drawn, func(a, b Curve) int { return cmp.Compare(rank(a), rank(b)) })
 	key := addCurves(p, drawn)
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = -1, 1
@@ -100,13 +105,6 @@ func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 	return key
 }
 
-func (c Curve) layer() int {
-	if c.Chosen {
-		return 1
-	}
-	return 0
-}
-
 // size is the value in the result or, if 0, the last on the path that is not 0.
 func (c Curve) size() float64 {
 	size := c.Size
@@ -127,11 +125,7 @@ func (c Curve) moving() plotter.XYs {
 	if first < 0 {
 		first = len(c.Y) - 1
 	}
-	var xy plotter.XYs
-	for i := max(first-1, 0); i < len(c.X); i++ {
-		xy = append(xy, plotter.XY{X: c.X[i], Y: c.Y[i]})
-	}
-	return xy
+	return points(c.X, c.Y)[max(first-1, 0):]
 }
 
 // endLabels are names to the right of curves, moved apart.
@@ -270,17 +264,13 @@ func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot 
 	if needed > 0 && !math.IsInf(needed, 0) {
 		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(rows)
-	p.Add(keyAbove{key})
-	return p
-}
-
-func rowTicks(rows []float64) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, n := range rows {
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
-	return ticks
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
+	p.Add(keyAbove{key})
+	return p
 }
 
 func ROC(rates []network.Rate, auc float64) *plot.Plot {
@@ -295,5 +285,126 @@ func ROC(rates []network.Rate, auc float64) *plot.Plot {
 	p.Legend.YOffs = 4
 	p.Legend.Add("estimate", l)
 	p.Legend.Add("guessing", guess)
+	return p
+}
+
+type Panel struct {
+	X, Y            string // names of the columns
+	Observed, Drawn plotter.XYs
+}
+
+const (
+	panelSide  vg.Length = 176
+	panelGap   vg.Length = 10
+	panelsWide           = 2
+)
+
+// Draws draws a scatter plot for each panel, two a row, and returns the size of paper.
+func Draws(of []Panel) (p *plot.Plot, width, height vg.Length) {
+	across, rows := min(len(of), panelsWide), (len(of)+panelsWide-1)/panelsWide
+	p = onPaper("", panels(of))
+	return p, vg.Length(across)*(panelSide+panelGap) + 2*margin, vg.Length(rows)*(panelSide+panelGap) + legendHeight + 2*margin
+}
+
+type panels []Panel
+
+func (of panels) Plot(c draw.Canvas, _ *plot.Plot) {
+	row{{colour: grey, text: "observed"}, {colour: sea, text: "drawn"}}.draw(c, vg.Point{X: c.Center().X, Y: c.Max.Y - legendHeight/2})
+	for k, q := range of {
+		x := c.Min.X + vg.Length(k%panelsWide)*(panelSide+panelGap)
+		top := c.Max.Y - legendHeight - panelGap - vg.Length(k/panelsWide)*(panelSide+panelGap)
+		p := blank("", q.X, q.Y)
+		observed, drawn := dots(grey, q.Observed), dots(sea, q.Drawn)
+		drawn.Radius = 1.1
+		p.Add(observed, drawn)
+		p.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: top - panelSide}, Max: vg.Point{X: x + panelSide, Y: top}}})
+	}
+}
+
+type Box struct {
+	Name  string
+	Value float64
+	Place int // by which differ knows it
+}
+
+// Matrix draws a box for each two numbers, dark if they differ, and returns the size of paper.
+func Matrix(title string, boxes []Box, differ func(i, j int) bool) (p *plot.Plot, width, height vg.Length) {
+	m := matrix{boxes: slices.Clone(boxes), differ: differ}
+	slices.SortStableFunc(m.boxes, func(a, b Box) int { return cmp.Compare(b.Value, a.Value) })
+	for i := range m.boxes {
+		b := &m.boxes[i]
+		b.Name = Short(b.Name, 51)
+		m.names = max(m.names, sans(8).Width(b.Name)+6)
+	}
+	side := m.names + vg.Length(len(boxes))*boxSide
+	return onPaper(title, m), max(side, m.key().width()) + 2*margin, side + legendHeight + 40
+}
+
+type matrix struct {
+	boxes  []Box
+	differ func(i, j int) bool
+	names  vg.Length // room for them
+}
+
+const boxSide vg.Length = 16
+
+func (matrix) key() row {
+	return row{{colour: ink, text: "differ"}, {colour: grey, text: "no difference found"}, {text: "diagonal: value"}}
+}
+
+func (m matrix) Plot(c draw.Canvas, _ *plot.Plot) {
+	left, bottom := c.Min.X+m.names, c.Min.Y+m.names+legendHeight
+	corner := func(line, column int) vg.Point {
+		return vg.Point{X: left + vg.Length(column)*boxSide, Y: bottom + vg.Length(len(m.boxes)-1-line)*boxSide}
+	}
+	name, number := sans(8), sans(6.5)
+	name.XAlign, name.YAlign, number.XAlign, number.YAlign = draw.XRight, middle, draw.XCenter, middle
+	upright := name
+	upright.Rotation = math.Pi / 2
+	var dark, light vg.Path // a path for all boxes of a colour keeps files small
+	for i, a := range m.boxes {
+		for j, b := range m.boxes {
+			low := corner(i, j).Add(vg.Point{X: 0.5, Y: 0.5})
+			box := vg.Rectangle{Min: low, Max: low.Add(vg.Point{X: boxSide - 1, Y: boxSide - 1})}.Path()
+			switch {
+			case i == j:
+			case m.differ(a.Place, b.Place):
+				dark = append(dark, box...)
+			default:
+				light = append(light, box...)
+			}
+		}
+		half := vg.Point{X: boxSide / 2, Y: boxSide / 2}
+		c.FillText(name, vg.Point{X: left - 4, Y: corner(i, 0).Y + half.Y}, a.Name)
+		c.FillText(upright, vg.Point{X: corner(0, i).X + half.X, Y: bottom - 4}, a.Name)
+		text := strings.Replace(strings.Replace(fmt.Sprintf("%.2f", a.Value), "0.", ".", 1), "-", "−", 1)
+		number.Color = signed(a.Value, 1).Color
+		c.FillText(number, corner(i, i).Add(half), text)
+	}
+	c.SetColor(ink)
+	c.Fill(dark)
+	c.SetColor(grey)
+	c.Fill(light)
+	m.key().draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
+}
+
+// Stability draws correlations against the share of dropped rows; a dashed line is wanted.
+func Stability(statistics []Band, wanted float64) *plot.Plot {
+	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows")
+	var key row
+	for i, s := range statistics {
+		look := looks[i%len(looks)]
+		mean, band, high := points(s.X, s.Y), points(s.X, s.Low), points(s.X, s.High)
+		slices.Reverse(high)
+		band = append(band, high...)
+		fill := look.colour
+		fill.A = 0x30
+		l, marks := look.line(1.4, mean), look.marks(mean)
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: fill, LineStyle: draw.LineStyle{Color: fill}}, l, marks)
+		key = append(key, entry{line: l.LineStyle, text: s.Name})
+	}
+	p.Add(keyAbove{key})
+	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), 1
+	p.Add(line(guide(0.8), plotter.XYs{{X: 0, Y: wanted}, {X: p.X.Max, Y: wanted}}))
 	return p
 }

@@ -2,10 +2,13 @@ package picture
 
 import (
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/plotter"
 
 	"missingscore/internal/data/network"
 )
@@ -95,4 +98,41 @@ func TestForest(t *testing.T) {
 	require.Greater(t, p.X.Max, 0.6)
 	require.Equal(t, 1, dotsOf(all, svgBlue))
 	require.Equal(t, 2, dotsOf(all, svgGrey), "an interval with 0 and one that is not known")
+}
+
+func TestDraws(t *testing.T) {
+	points := plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}}
+	p, width, height := Draws([]Panel{{"a", "b", points, points[:1]}, {"a", "c & d", points, points}, {"b", "c & d", points[:1], points}})
+	svg := SVG(p, width, height, "")
+	require.Less(t, float64(width), float64(height))
+	require.Equal(t, 5, strings.Count(svg, "fill:#B0B0B0")-1, "one in the legend")
+	require.Equal(t, 5, strings.Count(svg, "fill:#0072B2")-1)
+	require.Less(t, strings.LastIndex(svg, "fill:#B0B0B0"), strings.LastIndex(svg, "fill:#0072B2"))
+	require.Contains(t, svg, "c &amp; d")
+}
+
+// Of a = .3, c = .2, b = −.1 only a and b differ: two dark boxes and four grey ones.
+func TestMatrix(t *testing.T) {
+	p, width, height := Matrix("Which differ", []Box{{"a", 0.3, 0}, {"b", -0.1, 1}, {"c", 0.2, 2}}, func(i, j int) bool { return i+j == 1 })
+	svg := SVG(p, width, height, "")
+	paths := func(fill string) string {
+		found := regexp.MustCompile(`<path d="([^"]*)"\s*style="fill:`+fill+`[^"]*"`).FindAllStringSubmatch(svg, -1)
+		require.NotEmpty(t, found, fill)
+		return found[0][1]
+	}
+	dark, light := paths("#222222"), paths("#B0B0B0")
+	require.Equal(t, 2, strings.Count(dark, "M"))
+	require.Equal(t, 4, strings.Count(light, "M"))
+	require.Less(t, strings.Index(svg, ">a<"), strings.Index(svg, ">c<"))
+	require.Less(t, strings.Index(svg, ">c<"), strings.Index(svg, ">b<"))
+	require.Contains(t, svg, ">−.10<")
+	require.Contains(t, svg, ">.30<")
+}
+
+func TestStability(t *testing.T) {
+	p := Stability([]Band{{Name: "strength, CS 0.50", X: []float64{0.05, 0.75}, Y: []float64{0.9, 0.4}, Low: []float64{0.8, -0.1}, High: []float64{1, 0.7}}}, 0.7)
+	require.Equal(t, -0.1, p.Y.Min)
+	svg := SVG(p, 400, 300, "")
+	require.Contains(t, svg, ">strength, CS 0.50<")
+	require.Contains(t, svg, "fill-opacity:0.18", "the band lets what is behind it shine through")
 }

@@ -26,8 +26,8 @@ const (
 	capitalHeight vg.Length = 0.72
 )
 
-// short cuts a name to one line of most characters that XML may hold.
-func short(name string, most int) string {
+// Short cuts a name to one line of most characters that XML may hold.
+func Short(name string, most int) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {
 			return ' '
@@ -40,9 +40,9 @@ func short(name string, most int) string {
 	return name
 }
 
-func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
+func PairName(from, to string) string { return Short(from, 24) + " – " + Short(to, 24) }
 
-func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
+func longName(from, to string) string { return Short(from, 40) + " – " + Short(to, 40) }
 
 // Wrap breaks a label into one line up to 14 letters, two lines of 14, or mostLines lines.
 func Wrap(label string) []string {
@@ -132,28 +132,22 @@ func measured(lines []string) wrapped {
 	return w
 }
 
-// inCircle returns the ways to break the label for a circle of radius 1.
-func inCircle(label string) (ways []wrapped) {
-	for lines := 1; lines <= mostLines; lines++ {
-		if broken := even(label, lines, mostLetters); len(broken) == lines {
-			w := measured(broken)
-			w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
-			ways = append(ways, w)
-		}
-	}
-	return ways
-}
-
-// besides are the ways to break the label beside a circle, the usual one first.
-func besides(label string) []wrapped {
+// broken are the ways to break the label in a circle, and beside it, the usual one first.
+func broken(label string) (inside, beside []wrapped) {
 	usual := Wrap(label)
-	ways := []wrapped{measured(usual)}
-	for lines := 1; lines <= mostLines; lines++ {
-		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {
-			ways = append(ways, measured(broken))
+	beside = []wrapped{measured(usual)}
+	for n := 1; n <= mostLines; n++ {
+		lines := even(label, n, mostLetters)
+		if len(lines) != n {
+			continue
+		}
+		w := measured(lines)
+		w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
+		if inside = append(inside, w); !slices.Equal(lines, usual) {
+			beside = append(beside, w)
 		}
 	}
-	return ways
+	return inside, beside
 }
 
 // insides returns labels that fit into their circles, if at least half of them do.

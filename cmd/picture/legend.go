@@ -28,7 +28,7 @@ func LevelsText(n *network.Network) string {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, short(n.Label(name), 24)+" = "+short(n.Levels[i][1], 16))
+		words = append(words, Short(n.Label(name), 24)+" = "+Short(n.Levels[i][1], 16))
 	}
 	if words == nil {
 		return ""
@@ -91,13 +91,7 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 }
 
 func (c *chart) footer() (words []string) {
-	nodes, edges := 0, 0
-	for _, shown := range c.Shown {
-		if shown {
-			nodes++
-		}
-	}
-	edges = c.drawn()
+	nodes, edges := len(c.byStrength()), c.drawn()
 	if c.limits.Cut > 0 && len(c.links) > 0 {
 		words = append(words, fmt.Sprintf("wider from %.2g, paler below", c.limits.Cut))
 	}

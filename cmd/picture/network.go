@@ -40,7 +40,7 @@ type chart struct {
 	sizes    []float64   // of nodes, as given
 	radii    []float64   // of nodes, from 0.5 to 1
 	unit     float64     // of places
-	inner    [][]wrapped // labels in circles (inCircle)
+	inner    [][]wrapped // labels in circles
 	outer    [][]wrapped // ways to break labels beside circles
 	of       string      // the name of a link's size; empty: the partial correlation's
 	signs    [2]string   // the meanings of positive and negative ones; empty: positive, negative
@@ -62,7 +62,7 @@ func newChart(n *network.Network, sizes []float64, s *Scene) *chart {
 			continue
 		}
 		shown = append(shown, s.Places[i])
-		c.inner[i], c.outer[i] = inCircle(label), besides(label)
+		c.inner[i], c.outer[i] = broken(label)
 	}
 	c.unit = unit(shown)
 	return c
@@ -268,7 +268,7 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *p
 	p := &pair{}
 	for i, n := range networks {
 		p.charts[i] = newChart(n.Network, n.Sizes, s)
-		p.titles[i], p.charts[i].marked = short(n.Title, 40), marked
+		p.titles[i], p.charts[i].marked = Short(n.Title, 40), marked
 	}
 	a, b := p.charts[0].limits, p.charts[1].limits
 	common := Limits{max(a.Minimum, b.Minimum), max(a.Cut, b.Cut), max(a.Maximum, b.Maximum)}
@@ -303,7 +303,7 @@ func Differences(groups [2]string, n *network.Network, none string, s *Scene) *p
 	c.limits, _ = Limits{}.Of(n)
 	c.of, c.none = "|difference|", none
 	for i := range groups {
-		groups[i] = short(groups[i], 24)
+		groups[i] = Short(groups[i], 24)
 		c.signs[i] = "larger in " + groups[i]
 	}
 	return onPaper("Partial correlations of "+groups[0]+" minus "+groups[1], c)

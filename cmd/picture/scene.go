@@ -122,7 +122,7 @@ func NewScene(n *network.Network, style Style) *Scene {
 	links := strongest(n)
 	s := &Scene{Style: style, Shown: make([]bool, len(n.Nodes)), Weaker: len(n.Edges) - len(links), Places: make([]r2.Vec, len(n.Nodes))}
 	for i, name := range n.Nodes {
-		s.Labels = append(s.Labels, short(n.Label(name), mostLines*mostLetters))
+		s.Labels = append(s.Labels, Short(n.Label(name), mostLines*mostLetters))
 		s.Shown[i] = len(n.Nodes) <= mostNamed
 	}
 	for _, l := range links {
@@ -188,7 +188,7 @@ func named(nodes []string, groups map[string]string) (of []int, out []Group) {
 		}
 		if _, ok := known[name]; !ok {
 			known[name] = len(out)
-			out = append(out, Group{short(name, 40), groupColour(len(out))})
+			out = append(out, Group{Short(name, 40), groupColour(len(out))})
 		}
 		of = append(of, known[name])
 	}

@@ -2,13 +2,12 @@
 // colour and by dashes.
 //
 //	theme.go    type sizes, margins and colours of all pictures
-//	canvas.go   SVG and PNG
+//	canvas.go   SVG, PNG and PDF
 //	scene.go    what pictures of one network share: places, labels, groups
 //	network.go  networks, pairs of networks, differences
 //	labels.go   how labels are wrapped and placed
 //	legend.go   legends and footers
-//	draws.go    drawn rows over observed rows
-//	curves.go   the path, intervals, p values, inclusion, ROC, recovery
+//	curves.go   the path, intervals, ROC, recovery, resamples, drawn rows
 package picture
 
 import (
@@ -143,8 +142,8 @@ func guide(width vg.Length) draw.LineStyle {
 
 func blank(title, x, y string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.Title.Padding = short(title, 120), 8
-	p.X.Label.Text, p.Y.Label.Text = short(x, 120), short(y, 120)
+	p.Title.Text, p.Title.Padding = Short(title, 120), 8
+	p.X.Label.Text, p.Y.Label.Text = Short(x, 120), Short(y, 120)
 	restyle := func(s *text.Style, size vg.Length) { s.Font, s.Color = sans(size).Font, ink }
 	restyle(&p.Title.TextStyle, titleSize)
 	restyle(&p.Legend.TextStyle, legendSize)
@@ -183,6 +182,13 @@ func (evenTicks) Ticks(low, high float64) (ticks []plot.Tick) {
 
 func line(s draw.LineStyle, points plotter.XYs) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: s}
+}
+
+func points(x, y []float64) (xy plotter.XYs) {
+	for k := range x {
+		xy = append(xy, plotter.XY{X: x[k], Y: y[k]})
+	}
+	return xy
 }
 
 func dots(c color.Color, xy plotter.XYs) *plotter.Scatter {

@@ -6,9 +6,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/spatial/r2"
+	"gonum.org/v1/plot/vg"
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
@@ -17,6 +19,7 @@ import (
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
+	"missingscore/trainers/power"
 )
 
 var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "layout.csv", "compare.json", "report.html")
@@ -43,12 +46,7 @@ type Comparison struct {
 
 // Differing are the pairs with q ≤ DifferenceRate, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
-	for _, d := range c.Ranked() {
-		if certain(d) <= DifferenceRate {
-			out = append(out, d)
-		}
-	}
-	return out
+	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d) <= DifferenceRate) })
 }
 
 // certain is the smaller q of permutation and estimates.
@@ -123,34 +121,28 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 
 func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []drawing) {
 	names := c.Groups[0].Result.Network.Names
-	at := map[string]int{}
-	for j, name := range names {
-		at[name] = j
-	}
 	var marked [][2]int
-	for _, d := range c.Differing() {
-		marked = append(marked, [2]int{at[d.From], at[d.To]})
-	}
-	side := s.Side()
-	var both [2]picture.TitledNetwork
-	for i, g := range c.Groups {
-		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
-	}
-	out = append(out, drawing{"networks", fmt.Sprintf("Both networks with the same places and widths. Blue, solid: positive partial correlation; red, dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), picture.Pair("Partial correlation networks", both, marked, s), 2 * side, side})
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
+		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
 		value := d.Value
 		if d.Estimates != nil && d.Estimates.Q < d.Q { // the more certain of the two
 			value = d.Estimates.Value
 		}
 		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
 	}
+	side := s.Side()
+	var both [2]picture.TitledNetwork
+	for i, g := range c.Groups {
+		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
+	}
+	out = append(out, drawing{"networks", "", picture.Pair("Partial correlation networks", both, marked, s), 2 * side, side})
 	none := fmt.Sprintf("no pair of %d differs at q ≤ %g", len(c.Result.Pairs), DifferenceRate)
 	p := picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s)
 	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s for the %d of %d pairs with q ≤ %g. Blue: larger in %[1]s; red, dashed: larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
-		p := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with %g %% permutation intervals; grey if the interval contains 0.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
+		x := fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name)
+		out = append(out, drawForest(shown, len(c.Result.Pairs), c.Result.Config.Level, " by permutation", x))
 	}
 	return out
 }
@@ -233,4 +225,70 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 		[2]string{"Permutations", fmt.Sprintf("%d; each exchanges rows with their gaps and estimates both networks again", r.Config.Permutations)})
 	p.Sections = append(p.Sections, section{Title: "Methods", Table: settings(methods)}, c.Made.section())
 	return p
+}
+
+var PowerFiles = append(pictureFiles("power"), "power.csv", "power.json", "report.html")
+
+// Power is how many rows a network needs, as its page shows it.
+type Power struct {
+	Made
+	Answer   string
+	Result   *power.Result
+	Theme    picture.Theme
+	Settings [][2]string
+	JSON     []byte // of power.json
+}
+
+func WritePower(set *atomicfile.Set, dir string, p Power) error {
+	shown, err := save(set, dir, []drawing{drawPower(p.Result)}, p.Theme)
+	if err != nil {
+		return err
+	}
+	return write(set, dir, []file{
+		{"power.csv", p.Result.Write},
+		{"report.html", func(w io.Writer) error { return p.page(&shown[0]).write(w) }},
+		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
+	})
+}
+
+func (p Power) page(drawn *Picture) page {
+	t := &table{Words: 1, Head: append([]string{"size", "tables"}, power.Names[:]...)}
+	for _, point := range p.Result.Points {
+		cells := []string{strconv.Itoa(point.Rows) + " rows", strconv.Itoa(point.Tables)}
+		for _, m := range point.Means {
+			text := rounded("%.2f", m.Value)
+			if text != "–" {
+				text += fmt.Sprintf(" (%.2f to %.2f)", m.Low, m.High)
+			}
+			cells = append(cells, text)
+		}
+		t.add(cells...)
+	}
+	out := page{Title: "Sample size for a network", Lead: p.Answer, Warnings: p.Result.Warnings, Picture: drawn, Sections: []section{
+		{Title: "By number of rows", Note: "Means over simulated tables with Monte Carlo intervals. Sensitivity: share of true edges found. Precision: share of found edges that are true. Correlation: of true and estimated partial correlations.", Table: t},
+		{Title: "Methods", Table: settings(p.Settings)},
+		p.Made.section(),
+	}}
+	if last := len(out.Warnings) - 1; !p.Result.Converged() {
+		out.Verdict, out.Warnings = "NOT converged: "+out.Warnings[last], out.Warnings[:last]
+	}
+	return out
+}
+
+func drawPower(r *power.Result) drawing {
+	var bands []picture.Band
+	for m, name := range power.Names {
+		if m == power.FDR { // 1 − precision, but where no edge is found
+			continue
+		}
+		b := picture.Band{Name: name}
+		for _, p := range r.Points {
+			v := p.Means[m]
+			b.X, b.Y, b.Low, b.High = append(b.X, float64(p.Rows)), append(b.Y, v.Value), append(b.Low, v.Low), append(b.High, v.High)
+		}
+		bands = append(bands, b)
+	}
+	p := picture.Recovery("Recovery of the network", bands, r.Config.Sensitivity, r.Needed.Rows)
+	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity and its sample size.", 100*r.Config.Level)
+	return drawing{"power", caption, p, 17 * vg.Centimeter, 9 * vg.Centimeter}
 }

@@ -73,7 +73,7 @@ const mostPairs = 5000
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}, names: map[string]int{}}
 	for _, label := range s.Labels {
-		x.Labels, x.Lines = append(x.Labels, cut(label, 24)), append(x.Lines, picture.Wrap(label))
+		x.Labels, x.Lines = append(x.Labels, picture.Short(label, 24)), append(x.Lines, picture.Wrap(label))
 	}
 	left, top := math.Inf(1), math.Inf(-1)
 	for i, at := range s.Places {
@@ -90,15 +90,14 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 		}
 		x.X, x.Y = append(x.X, math.Round(1000*(at.X-left))/1000), append(x.Y, math.Round(1000*(top-at.Y))/1000)
 	}
-	if hidden > 0 {
-		switch {
-		case hidden == len(names):
-			x.Left = "There are no edges to draw."
-		case s.Weaker > 0:
-			x.Left = fmt.Sprintf("The picture shows the nodes of the %d strongest edges and hides %d other nodes.", picture.MostLinks, hidden)
-		default:
-			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn.", hidden)
-		}
+	switch {
+	case hidden == 0:
+	case hidden == len(names):
+		x.Left = "There are no edges to draw."
+	case s.Weaker > 0:
+		x.Left = fmt.Sprintf("The picture shows the nodes of the %d strongest edges and hides %d other nodes.", picture.MostLinks, hidden)
+	default:
+		x.Left = fmt.Sprintf("%d nodes without an edge are not drawn.", hidden)
 	}
 	for _, g := range s.Groups {
 		x.Groups = append(x.Groups, explorerGroup{g.Name, s.Theme.Hex(g.Colour)})
@@ -124,13 +123,15 @@ func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int 
 		none := network.Unknown(0)
 		u = &none
 	}
-	for _, c := range []struct {
-		of *column
-		is float64
-	}{{&x.Estimate, u.Estimate}, {&x.Low, u.Low}, {&x.High, u.High}, {&x.P, u.P}, {&x.Q, u.Q}, {&x.Inclusion, u.Inclusion}} {
-		*c.of = append(*c.of, c.is)
+	of := x.uncertain()
+	for k, v := range []float64{u.Estimate, u.Low, u.High, u.P, u.Q, u.Inclusion} {
+		*of[k] = append(*of[k], v)
 	}
 	return i
+}
+
+func (x *explorer) uncertain() []*column {
+	return []*column{&x.Estimate, &x.Low, &x.High, &x.P, &x.Q, &x.Inclusion}
 }
 
 // size sets the radii of nodes by a column of centrality.csv; nil for all alike.
@@ -144,12 +145,15 @@ func (x *explorer) size(column string, panels ...[]float64) {
 	}
 }
 
-// finish drops columns without a number.
+// finish drops columns without a number, and Unsigned if all pairs have a sign.
 func (x *explorer) finish() {
-	for _, c := range []*column{&x.Estimate, &x.Low, &x.High, &x.P, &x.Q, &x.Inclusion} {
+	for _, c := range x.uncertain() {
 		if !slices.ContainsFunc(*c, func(v float64) bool { return !math.IsNaN(v) }) {
 			*c = nil
 		}
+	}
+	if !slices.Contains(x.Unsigned, true) {
+		x.Unsigned = nil
 	}
 }
 
@@ -224,9 +228,6 @@ func (x *explorer) takeLevels(n *network.Network) {
 	for i, from := range x.From {
 		x.Unsigned[i] = len(n.Levels[from]) > 2 || len(n.Levels[x.To[i]]) > 2
 	}
-	if !slices.Contains(x.Unsigned, true) {
-		x.Unsigned = nil
-	}
 	for _, e := range n.Edges {
 		i, there := x.at[[2]int{x.names[e.From], x.names[e.To]}]
 		if !there || e.Together == nil {
@@ -277,10 +278,9 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		x.takePoint(r, i)
 	}
 	x.Along = "Partial correlations from the largest to the smallest λ. The dashed line marks the λ of the picture; click to change it."
-	switch {
-	case r.Choice != "":
+	if r.Choice != "" {
 		x.Along += " The network belongs to no single λ and is refitted without the penalty; the line marks the λ with the most similar network."
-	default:
+	} else {
 		x.Along += " The penalty shrinks estimates along the path."
 	}
 	if stride > 1 {
@@ -335,9 +335,6 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 	}
 	for i, from := range x.From {
 		x.Unsigned = append(x.Unsigned, nominal(from) || nominal(x.To[i]))
-	}
-	if !slices.Contains(x.Unsigned, true) {
-		x.Unsigned = nil
 	}
 	x.finish()
 	return x

@@ -21,6 +21,8 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers"
 )
 
@@ -124,7 +126,7 @@ func write(set *atomicfile.Set, dir string, files []file) error {
 const mostInMatrix = 1000
 
 type drawing struct {
-	name, caption string
+	name, caption string // without a caption it is in no report, whose explorer has the same
 	plot          *plot.Plot
 	width, height vg.Length
 }
@@ -132,7 +134,7 @@ type drawing struct {
 func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.Theme) (shown []Picture, err error) {
 	for _, p := range pictures {
 		svg := picture.SVG(p.plot, p.width, p.height, theme)
-		shown = append(shown, Picture{p.name, p.caption, svg})
+		shown = append(shown, Picture{p.caption, svg})
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
 			{p.name + ".png", picture.PNG(p.plot, p.width, p.height, theme)},
@@ -145,31 +147,31 @@ func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.The
 }
 
 func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) []drawing {
-	r, spec := result.Network, result.Spec
-	side := s.Side()
-	drawn, left := curves(r)
-	lambda := r.Lambda
-	shown := "The network at the chosen λ."
-	along := "Partial correlations along the path. The dashed line marks the chosen λ; colours show the signs of edges."
-	switch {
-	case r.Choice != "": // the edges are of no point of the path
+	r, side, lambda := result.Network, s.Side(), result.Network.Lambda
+	if r.Choice != "" { // the edges are of no point of the path
 		lambda = math.NaN()
-		shown = "The network of the chosen edges."
-		along = "Partial correlations along the path, shrunken by the penalty. The network belongs to no single λ and is refitted without the penalty; colours show the signs of its edges."
-	case *spec.Network.Refit && !spec.Network.PathOnly:
-		along = "Partial correlations along the path, shrunken by the penalty. The dashed line marks the chosen λ, whose edges are refitted without the penalty; colours show their signs."
-	}
-	if left > 0 {
-		along += fmt.Sprintf(" The picture shows %d pairs, the edges of the network first; %d weaker pairs are left out.", len(drawn), left)
 	}
 	out := []drawing{
-		{"network", shown + " Blue, solid: positive partial correlation; red, dashed: negative;" + withoutSign(r.Network) + " wider lines are stronger.", picture.Network(r.Network, sizes, s), side, side},
-		{"path", along, picture.Path(drawn, lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"network", "", picture.Network(r.Network, sizes, s), side, side},
+		{"path", "", picture.Path(curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
-	return append(out, drawIntervals(r.Network, spec.Inference.Level)...)
+	if pairs := forest(r.Network); len(pairs) > 0 {
+		out = append(out, drawForest(pairs, len(r.Network.Pairs), result.Spec.Inference.Level, "", "partial correlation"))
+	}
+	return out
+}
+
+// drawForest draws the intervals of pairs, of which there are all; by says what the intervals come from.
+func drawForest(pairs []network.Edge, all int, level float64, by, x string) drawing {
+	which := fmt.Sprintf("the %d largest of %d pairs", len(pairs), all)
+	if len(pairs) == all {
+		which = fmt.Sprintf("all %d pairs", all)
+	}
+	title := fmt.Sprintf("%.3g %% intervals%s: %s", 100*level, by, which)
+	return drawing{"intervals", "", picture.Forest(title, x, pairs), picture.ForestWidth(pairs), picture.ForestHeight(len(pairs))}
 }
 
 // CentralityColumn returns a column of centrality.csv, NaN for empty cells; nil for "".
@@ -199,28 +201,17 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 	return values, nil
 }
 
-func withoutSign(n *network.Network) string {
-	if !slices.ContainsFunc(n.Edges, func(e network.Edge) bool { return e.Unsigned }) {
-		return ""
-	}
-	return " grey: nominal column, no sign;"
-}
-
 // mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the edges of the network, then the largest pairs of the path, and the number left out.
-func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
+// curves are the pairs of the path by their columns or, if they are too many, the edges of the network
+// and then the largest other pairs.
+func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
 	d, pairs := len(r.Names), alongPath(r)
-	chosen := func(pair [2]int) int {
-		if r.Adjacency.Has(pair[0], pair[1]) {
-			return 0
-		}
-		return 1
-	}
-	if left = max(0, len(pairs)-mostCurves); left > 0 {
-		slices.SortStableFunc(pairs, func(a, b [2]int) int { return cmp.Compare(chosen(a), chosen(b)) })
-		pairs = pairs[:mostCurves]
+	if len(pairs) > mostCurves {
+		isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
+		others := slices.DeleteFunc(slices.Clone(pairs), isEdge)
+		pairs = append(slices.DeleteFunc(pairs, func(pair [2]int) bool { return !isEdge(pair) }), others...)[:mostCurves]
 	} else {
 		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	}
@@ -239,29 +230,13 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 		}
 		drawn = append(drawn, c)
 	}
-	return drawn, left
+	return drawn
 }
 
 const (
 	forestPairs    = 40   // intervals that a picture shows, at most
 	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
 )
-
-func drawIntervals(n *network.Network, level float64) []drawing {
-	shown := forest(n)
-	if len(shown) == 0 {
-		return nil
-	}
-	title := fmt.Sprintf("%.3g %% intervals: %s", 100*level, largestOf(len(shown), len(n.Pairs)))
-	return []drawing{{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), picture.Forest(title, "partial correlation", shown), picture.ForestWidth(shown), picture.ForestHeight(len(shown))}}
-}
-
-func largestOf(drawn, all int) string {
-	if drawn == all {
-		return fmt.Sprintf("all %d pairs", all)
-	}
-	return fmt.Sprintf("the %d largest of %d pairs", drawn, all)
-}
 
 // forest are the pairs with the largest estimates, sorted by value, with labels as names.
 func forest(n *network.Network) []network.Edge {
@@ -281,9 +256,79 @@ func forest(n *network.Network) []network.Edge {
 	return pairs
 }
 
-func cut(name string, most int) string {
-	if r := []rune(name); len(r) > most {
-		return string(r[:most-1]) + "…"
+const mostBoxes = 40
+
+func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
+	if found := r.Inference; found != nil && found.Edges != nil {
+		for _, c := range []struct {
+			file, title, what string
+			numbers           *inference.Differences
+			name              func(place int) string
+		}{
+			{"edge_differences", "Which edges differ", "edges", found.Edges, func(pair int) string {
+				e := r.Network.Pairs[pair]
+				return picture.PairName(r.Network.Label(e.From), r.Network.Label(e.To))
+			}},
+			{"centrality_differences", "Which nodes differ in strength", "strengths", found.Strengths, func(node int) string {
+				return r.Network.Label(r.Names[node])
+			}},
+		} {
+			drawn := min(len(c.numbers.Of), mostBoxes)
+			if drawn < 2 {
+				continue
+			}
+			var boxes []picture.Box
+			for i, place := range c.numbers.Of[:drawn] {
+				boxes = append(boxes, picture.Box{Name: c.name(place), Value: c.numbers.Value[i], Place: i})
+			}
+			caption := fmt.Sprintf("Dark: the two %s differ, because the %g %% bootstrap interval of their difference excludes 0 (not adjusted for multiplicity). Grey: no difference found.", c.what, 100*level)
+			if c.numbers.All > drawn {
+				caption += fmt.Sprintf(" The %d largest of %d are drawn; %s.csv has more.", drawn, c.numbers.All, c.file)
+			}
+			p, width, height := picture.Matrix(c.title, boxes, c.numbers.Differ)
+			out = append(out, drawing{c.file, caption, p, width, height})
+		}
 	}
-	return name
+	if s := r.Stability; s != nil {
+		var bands []picture.Band
+		for i, l := range s.Levels {
+			if i == 0 || l.Statistic != s.Levels[i-1].Statistic {
+				bands = append(bands, picture.Band{Name: fmt.Sprintf("%s, CS %.2f", l.Statistic, s.Coefficient[l.Statistic])})
+			}
+			b := &bands[len(bands)-1]
+			b.X, b.Y, b.Low, b.High = append(b.X, l.Dropped), append(b.Y, l.Mean), append(b.Low, l.Low), append(b.High, l.Up)
+		}
+		out = append(out, drawing{"stability", "Correlation with the results from all rows when rows are dropped: mean and 90 % band. CS is the largest share at which 95 % of the correlations exceed 0.7 (dashed).",
+			picture.Stability(bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
+	}
+	return out
+}
+
+// One line for each pair of numbers: names, values, difference, interval, test.
+func writeDifferences(w io.Writer, names []string, name func(place int) []string, d *inference.Differences) error {
+	c := csv.NewWriter(w)
+	var header []string
+	for _, side := range []string{"_1", "_2"} {
+		for _, n := range names {
+			header = append(header, n+side)
+		}
+	}
+	c.Write(append(header, "value_1", "value_2", "difference", "low", "high", "differs"))
+	at := 0
+	for i, a := range d.Of {
+		for j, b := range d.Of[i+1:] {
+			var line []string
+			for _, n := range append(name(a), name(b)...) {
+				line = append(line, printable.Text(n))
+			}
+			first, second := d.Value[i], d.Value[i+1+j]
+			for _, x := range []float64{first, second, first - second, d.Low[at], d.High[at]} {
+				line = append(line, data.FormatNumber(x))
+			}
+			c.Write(append(line, strconv.FormatBool(d.Differ(i, i+1+j))))
+			at++
+		}
+	}
+	c.Flush()
+	return c.Error()
 }

@@ -91,16 +91,14 @@ func cutNotice(text string) notice {
 var clause = regexp.MustCompile(`(?s)^((?:[^()]|\([^()]*\)){24,}?)[:;.] (.*)$`)
 
 // Picture is an <svg> element that is inserted without escaping: it must come from picture.SVG.
-type Picture struct{ Name, Caption, SVG string }
+type Picture struct{ Caption, SVG string }
 
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
 func others(pictures []Picture) (out []section) {
 	s := section{Title: "More pictures"}
 	for _, p := range pictures {
-		switch p.Name {
-		case "network", "networks", "path", "intervals":
-		default:
+		if p.Caption != "" {
 			s.Pictures = append(s.Pictures, p)
 		}
 	}

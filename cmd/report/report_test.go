@@ -18,6 +18,7 @@ import (
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
@@ -149,9 +150,8 @@ func TestCurves(t *testing.T) {
 	}
 	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
 	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
-	drawn, left := curves(r)
+	drawn := curves(r)
 	require.Len(t, drawn, mostCurves)
-	require.Equal(t, d*(d-1)/2-mostCurves, left)
 	require.True(t, drawn[0].Chosen)
 	require.Equal(t, 0.2, drawn[0].Size, "as in the result")
 	require.Equal(t, "0 – one", drawn[0].Name)
@@ -193,4 +193,16 @@ func TestColumnsOfLevels(t *testing.T) {
 		require.Equal(t, name, got[1+j].Name)
 		require.True(t, math.IsNaN(got[1+j].Mean) && math.IsNaN(got[1+j].Deviation))
 	}
+}
+
+func TestWriteDifferences(t *testing.T) {
+	d := &inference.Differences{Of: []int{2, 0, 1}, Value: []float64{0.5, -0.25, 0.125}, Low: []float64{0.25, -0.5, -0.5}, High: []float64{1, 1, -0.125}}
+	names := []string{"a", "b,c", "d"}
+	var text strings.Builder
+	require.NoError(t, writeDifferences(&text, []string{"node"}, func(node int) []string { return names[node : node+1] }, d))
+	require.Equal(t, `node_1,node_2,value_1,value_2,difference,low,high,differs
+d,a,0.5,-0.25,0.75,0.25,1,true
+d,"b,c",0.5,0.125,0.375,-0.5,1,false
+a,"b,c",-0.25,0.125,-0.375,-0.5,-0.125,true
+`, text.String())
 }

@@ -355,18 +355,16 @@ func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	if err != nil {
 		return out, nil // a fit that stopped short may have no inverse: R² is then not known
 	}
-	if r.Blocks == nil {
-		for j, share := range shares {
-			out[j].Predictability = share
-		}
-		return out, nil
-	}
 	at := 0 // first column of a node
-	for j, b := range r.Blocks {
-		if b.Width == 1 { // the share of a nominal column's variance is not defined
+	for j := range out {
+		width := 1
+		if r.Blocks != nil {
+			width = r.Blocks[j].Width
+		}
+		if width == 1 { // the share of a nominal column's variance is not defined
 			out[j].Predictability = shares[at]
 		}
-		at += b.Width
+		at += width
 	}
 	return out, nil
 }

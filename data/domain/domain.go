@@ -15,7 +15,7 @@ import (
 type Domain struct {
 	Lower, Upper []float64 // (d)
 	Half         []HalfSpace
-	Gaps         *Bounds // bounds of missing cells if they differ (Censoring); else nil
+	Gaps         *Domain // a box for missing cells if their bounds differ (Censoring); else nil
 }
 
 const (
@@ -58,7 +58,7 @@ func (s *Domain) Check(names []string) error {
 		}
 	}
 	if s.Gaps != nil {
-		return s.Gaps.check(names) // each row shows whether its missing cells have room
+		return s.Gaps.checkGaps(names) // each row shows whether its missing cells have room
 	}
 	for _, h := range s.Half {
 		if err := h.check(d); err != nil {
@@ -198,12 +198,7 @@ func (s *Domain) Intersect(o *Domain) *Domain {
 	}
 	both.Half = slices.Concat(s.Half, o.Half)
 	if s.Gaps != nil || o.Gaps != nil {
-		low, high := s.GapBounds()
-		also, too := o.GapBounds()
-		both.Gaps = &Bounds{slices.Clone(low), slices.Clone(high)}
-		for j := range low {
-			both.Gaps.Lower[j], both.Gaps.Upper[j] = max(low[j], also[j]), min(high[j], too[j])
-		}
+		both.Gaps = s.gapBox().Intersect(o.gapBox())
 	}
 	return both
 }
@@ -225,14 +220,9 @@ func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 		}
 		z.Half = append(z.Half, scaled)
 	}
-	if s.Gaps != nil {
-		z.Gaps = (&Domain{Lower: s.Gaps.Lower, Upper: s.Gaps.Upper}).Standardised(mean, deviation).bounds()
-	}
+	z.Gaps = s.Gaps.Standardised(mean, deviation)
 	return z
 }
-
-// Bounds is a box, (d) each.
-type Bounds struct{ Lower, Upper []float64 }
 
 // Censoring returns s for a table in which exactly the cells below Below_j or above Above_j are
 // missing; infinite thresholds are none. Check rejects a column with both.
@@ -242,7 +232,7 @@ func (s *Domain) Censoring(below, above []float64) *Domain {
 	}
 	low, high := s.GapBounds()
 	c := All(len(below))
-	c.Half, c.Gaps = s.Half, All(len(below)).bounds()
+	c.Half, c.Gaps = s.Half, All(len(below))
 	for j := range below {
 		c.Lower[j], c.Upper[j] = max(s.Lower[j], below[j]), min(s.Upper[j], above[j])
 		c.Gaps.Lower[j], c.Gaps.Upper[j] = low[j], high[j]
@@ -267,6 +257,11 @@ func (s *Domain) GapBounds() (lower, upper []float64) {
 	return s.Lower, s.Upper
 }
 
+func (s *Domain) gapBox() *Domain {
+	lower, upper := s.GapBounds()
+	return &Domain{Lower: lower, Upper: upper}
+}
+
 func (s *Domain) ofObserved(j int) string {
 	if low, high := s.GapBounds(); low[j] != s.Lower[j] || high[j] != s.Upper[j] {
 		return " of observed cells (others are censored)"
@@ -274,12 +269,7 @@ func (s *Domain) ofObserved(j int) string {
 	return ""
 }
 
-func (s *Domain) bounds() *Bounds { return &Bounds{s.Lower, s.Upper} }
-
-func (b *Bounds) check(names []string) error {
-	if len(b.Lower) != len(names) || len(b.Upper) != len(names) {
-		return fmt.Errorf("%d and %d bounds of missing cells do not fit %d columns", len(b.Lower), len(b.Upper), len(names))
-	}
+func (b *Domain) checkGaps(names []string) error {
 	for j, name := range names {
 		if !(b.Lower[j] < b.Upper[j]) {
 			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])

@@ -406,7 +406,7 @@ func (f field) Name() string                      { return f.name }
 func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
 type writer struct {
-	out     *parquet.GenericWriter[any]
+	out     *parquet.Writer
 	columns []format.Column
 	rows    []parquet.Row
 	written int
@@ -436,7 +436,7 @@ func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 		s.Group[c.Name] = node
 		s.fields = append(s.fields, field{node, c.Name})
 	}
-	return &writer{out: parquet.NewGenericWriter[any](to, parquet.NewSchema("table", s)), columns: columns}, nil
+	return &writer{out: parquet.NewWriter(to, parquet.NewSchema("table", s)), columns: columns}, nil
 }
 
 func (w *writer) Write(row []string) error {

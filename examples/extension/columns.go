@@ -42,7 +42,7 @@ func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t model.Evaluation) l
 	w := b.Input(inputWeights, n, d)
 	twice := b.Scale(2, w)
 	return losses.Parts{
-		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
+		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), graph.GroupSquares(b, twice, t.NeedScore(b), rows.R)),
 		Score:     t.Score,
 		Quadratic: b.Scale(-1, w),
 	}

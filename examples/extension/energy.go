@@ -25,8 +25,8 @@ func NewTwoLayers(d, h int, rng *rand.Rand) model.Model {
 	w2, b2 := weights("w2", h, h, rng), weights("b2", 1, h, rng)
 	v := weights("v", h, 1, rng)
 	return model.FromLogDensity(d, []*graph.Param{w1, b1, w2, b2, v}, func(b *graph.Builder, x graph.Node) graph.Node {
-		first := b.Activate(graph.Tanh, b.Affine(x, b.Param(w1), b.Param(b1), false))
-		second := b.Activate(graph.Tanh, b.Affine(first, b.Param(w2), b.Param(b2), false))
+		first := b.Map(graph.Tanh, b.Affine(x, b.Param(w1), b.Param(b1), false))
+		second := b.Map(graph.Tanh, b.Affine(first, b.Param(w2), b.Param(b2), false))
 		return b.Sub(b.MatMul(false, false, second, b.Param(v)), b.Scale(0.5, b.RowDot(x, x)))
 	})
 }
@@ -42,14 +42,14 @@ func NewAttention(d, e int, rng *rand.Rand) model.Model {
 	params := []*graph.Param{size, place, query, key, value, out}
 	return model.FromLogDensity(d, params, func(b *graph.Builder, x graph.Node) graph.Node {
 		n, _ := graph.Shape(x)
-		each := func(p *graph.Param) graph.Node { return b.Tile(b.Param(p), n) } // (n·d, e), for each row
-		tokens := b.Add(b.Prod(b.Columns(b.SplitRows(x, d), e), each(size)), each(place))
+		each := func(p *graph.Param) graph.Node { return graph.Tile(b, b.Param(p), n) } // (n·d, e), for each row
+		tokens := b.Add(b.Prod(b.Columns(graph.SplitRows(b, x, d), e), each(size)), each(place))
 		project := func(p *graph.Param) graph.Node { return b.MatMul(false, false, tokens, b.Param(p)) }
 		// All columns of a row below each of its columns: (n·d, e) to (n·d·d, e).
-		others := func(t graph.Node) graph.Node { return b.SplitRows(b.GroupRepeat(b.JoinRows(t, d), d), d) }
+		others := func(t graph.Node) graph.Node { return graph.SplitRows(b, b.GroupRepeat(graph.JoinRows(b, t, d), d), d) }
 		logits := b.Scale(1/math.Sqrt(float64(e)), b.GroupDot(project(query), others(project(key)), d))
-		seen := b.GroupMean(b.GroupSoftmax(logits, d), others(project(value)), d) // (n·d, e)
-		energy := b.GroupSum(b.RowDot(each(out), b.Activate(graph.Tanh, seen)), d)
+		seen := graph.GroupMean(b, graph.GroupSoftmax(b, logits, d), others(project(value)), d) // (n·d, e)
+		energy := b.GroupSum(b.RowDot(each(out), b.Map(graph.Tanh, seen)), d)
 		return b.Sub(energy, b.Scale(0.5, b.RowDot(x, x)))
 	})
 }

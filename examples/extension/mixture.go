@@ -46,13 +46,13 @@ func (m *Mixture) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Node
 	n, _ := graph.Shape(rows.X)
 	k, hidden, logSD := m.Components, b.Affine(rows.X, p(0), p(1), true), p(6)
 	means, logits := b.Affine(hidden, p(2), p(3), false), b.Affine(hidden, p(4), p(5), false) // (n, k·d), (n, k)
-	x := b.Add(b.SplitRows(means, k), b.Prod(b.Rows(b.Map(graph.Exp, logSD), n*k), b.GroupRepeat(noise, k)))
+	x := b.Add(graph.SplitRows(b, means, k), b.Prod(b.Rows(b.Map(graph.Exp, logSD), n*k), b.GroupRepeat(noise, k)))
 
-	every := func(x graph.Node) graph.Node { return b.SplitRows(b.GroupRepeat(x, k), k) } // of all components, at each draw
-	missing, inverse := b.GroupRepeat(b.Complement(rows.Mask), k*k), b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), n*k*k)
+	every := func(x graph.Node) graph.Node { return graph.SplitRows(b, b.GroupRepeat(x, k), k) } // of all components, at each draw
+	missing, inverse := b.GroupRepeat(b.Map(graph.Complement, rows.Mask), k*k), b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), n*k*k)
 	z := b.Prod(b.Sub(b.GroupRepeat(x, k), every(means)), inverse)
-	logs := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
-	split := b.SplitRows(logits, k)
-	norm := b.GroupRepeat(b.GroupLogSumExp(split, k), k)
-	return nets.Strata{K: k, X: x, LogWeight: b.Sub(split, norm), LogDensity: b.Sub(b.GroupLogSumExp(b.Add(logs, every(logits)), k), norm)}
+	logs := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, z)), logSD))))
+	split := graph.SplitRows(b, logits, k)
+	norm := b.GroupRepeat(graph.GroupLogSumExp(b, split, k), k)
+	return nets.Strata{K: k, X: x, LogWeight: b.Sub(split, norm), LogDensity: b.Sub(graph.GroupLogSumExp(b, b.Add(logs, every(logits)), k), norm)}
 }

@@ -36,7 +36,7 @@ func (m Roots) Support() *domain.Domain {
 // Evaluate implements model.Model.
 func (m Roots) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
-	l, eta := b.CholeskyFactor(b.Param(m.packed), m.Dim()), b.Param(m.eta)
+	l, eta := graph.CholeskyFactor(b, b.Param(m.packed), m.Dim()), b.Param(m.eta)
 	k := b.MatMul(false, true, l, l)
 	r := b.Map(graph.Power(0.5), x)
 	return model.Derive(b, x, b.RowDot(r, b.Sub(b.Scale(2, b.Rows(eta, n)), b.MatMul(false, false, r, k))))

@@ -43,7 +43,7 @@ func (s Student) Options() any { return studentOptions{s.Freedom} }
 // Evaluate implements model.Model.
 func (s Student) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	d, nu := float64(s.Dim()), s.Freedom
-	half := s.Parametric.Evaluate(b, x).LogDensity // −m/2 of the normal
-	ratio := b.Complement(b.Scale(2/nu, half))     // 1 + m/ν
+	half := s.Parametric.Evaluate(b, x).LogDensity        // −m/2 of the normal
+	ratio := b.Map(graph.Complement, b.Scale(2/nu, half)) // 1 + m/ν
 	return model.Derive(b, x, b.Scale(-(nu+d)/2, b.Map(graph.Log, ratio)))
 }

@@ -33,5 +33,5 @@ func (w Tempered) Check(l losses.Loss) error { return losses.SelfNormalised.Chec
 
 // Weights implements losses.Weighting.
 func (w Tempered) Weights(b *graph.Builder, rows losses.Rows, t model.Evaluation) graph.Node {
-	return b.GroupSoftmax(b.Scale(w.Power, b.Sub(t.NeedLogDensity(b), rows.LogProposal)), rows.R)
+	return graph.GroupSoftmax(b, b.Scale(w.Power, b.Sub(t.NeedLogDensity(b), rows.LogProposal)), rows.R)
 }

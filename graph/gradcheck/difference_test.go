@@ -24,7 +24,7 @@ func TestDifferenceByHand(t *testing.T) {
 
 func TestStepGrowsWithTheParameter(t *testing.T) {
 	q := graph.NewParam("q", 1, 1)
-	p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(0.5, b.Sum(b.Square(b.Param(q)))), q) })
+	p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(0.5, b.Sum(b.Map(graph.Square, b.Param(q)))), q) })
 	require.NoError(t, err)
 	q.Value[0] = 1e6
 	var steps []float64

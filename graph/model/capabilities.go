@@ -144,6 +144,10 @@ type Training struct {
 	Rate        float64 // Adam's learning rate of the model
 	ImputerRate float64 // Adam's learning rate of the imputer
 
+	// Of EM with an imputer by Adam: imputer steps per parameter step, and draws per row if these have
+	// no weights; 0: the general defaults.
+	ImputerSteps, Draws int
+
 	// Overfits selects early stopping by a held-out loss, also for deterministic losses.
 	Overfits bool
 	// PatientSteps is the minimum number of steps without improvement before early stopping.

@@ -100,7 +100,7 @@ type borrowed struct{ *model.Gaussian }
 
 func (m borrowed) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	t := m.Gaussian.Evaluate(b, x)
-	return model.Evaluation{Score: b.Prod(t.Score, b.Square(t.Score))}
+	return model.Evaluation{Score: b.Prod(t.Score, b.Map(graph.Square, t.Score))}
 }
 
 func TestNormalAndSampler(t *testing.T) {

@@ -12,24 +12,24 @@ func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	if r, c := graph.Shape(logDensity); r != n || c != 1 {
 		b.Failf("the log density of %d rows has shape (%d, %d), expected (%d, 1): one number per row", n, r, c, n)
 	}
-	score := b.Gradient(logDensity, x)
-	diagonal, err := b.HessianDiagonal(logDensity, x)
+	score := graph.Gradient(b, logDensity, x)
+	diagonal, err := graph.HessianDiagonal(b, logDensity, x)
 	return Evaluation{
 		LogDensity:     logDensity,
 		Score:          score,
 		Diagonal:       diagonal,
-		HessianProduct: func(v graph.Node) graph.Node { return b.Gradient(b.RowDot(score, v), x, v) },
+		HessianProduct: func(v graph.Node) graph.Node { return graph.Gradient(b, b.RowDot(score, v), x, v) },
 		noDiagonal:     err,
 	}
 }
 
 // DeriveScore is Derive from a score (n, d), without a log density.
 func DeriveScore(b *graph.Builder, x, score graph.Node) Evaluation {
-	diagonal, err := b.JacobianDiagonal(score, x)
+	diagonal, err := graph.JacobianDiagonal(b, score, x)
 	return Evaluation{
 		Score:          score,
 		Diagonal:       diagonal,
-		HessianProduct: func(v graph.Node) graph.Node { return b.JacobianProduct(score, x, v) },
+		HessianProduct: func(v graph.Node) graph.Node { return graph.JacobianProduct(b, score, x, v) },
 		noDiagonal:     err,
 	}
 }

@@ -33,7 +33,7 @@ func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[str
 		b.Output("score", e.Score)
 		b.Output("diagonal", e.Diagonal)
 		b.Output("product", product)
-		square := b.Add(b.Square(e.Score), b.Scale(2, e.Diagonal))
+		square := b.Add(b.Map(graph.Square, e.Score), b.Scale(2, e.Diagonal))
 		b.Minimise(b.Add(b.Add(b.Sum(square), b.Sum(b.Prod(v, product))), b.Sum(e.LogDensity)), m.Params()...)
 	})
 	require.NoError(t, err)
@@ -120,41 +120,41 @@ func TestDerivedOperations(t *testing.T) {
 		"logistics": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			_, d := graph.Shape(x)
 			z := b.AddRow(b.MatMul(false, true, x, p("w", k, d)), p("c", 1, k))
-			return b.RowSum(b.Prod(b.Map(graph.Logistic, z), b.Map(graph.LogLogistic, b.Complement(b.Square(z)))))
+			return b.RowSum(b.Prod(b.Map(graph.Logistic, z), b.Map(graph.LogLogistic, b.Map(graph.Complement, b.Map(graph.Square, z)))))
 		},
 		"exponentials of columns": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			n, d := graph.Shape(x)
 			scaled := b.Prod(b.Map(graph.Exp, b.Scale(0.5, x)), b.Rows(p("scale", 1, d), n))
-			return b.RowSum(b.Sub(b.Square(scaled), b.Prod(scaled, b.Columns(b.RowSum(x), d))))
+			return b.RowSum(b.Sub(b.Map(graph.Square, scaled), b.Prod(scaled, b.Columns(b.RowSum(x), d))))
 		},
 		"parts of rows": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			_, d := graph.Shape(x)
-			z := b.Activate(graph.Tanh, b.Affine(x, p("w", d, 2*k), p("c", 1, 2*k), false))
-			parts := b.SplitRows(z, 2)
-			joined := b.JoinRows(b.Prod(parts, b.Square(parts)), 2)
+			z := b.Map(graph.Tanh, b.Affine(x, p("w", d, 2*k), p("c", 1, 2*k), false))
+			parts := graph.SplitRows(b, z, 2)
+			joined := graph.JoinRows(b, b.Prod(parts, b.Map(graph.Square, parts)), 2)
 			return b.Add(b.RowSum(b.MatMul(false, false, joined, p("v", 2*k, 2))), b.RowDot(z, joined))
 		},
 		"groups": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			_, d := graph.Shape(x)
-			z := b.SplitRows(b.MatMul(false, false, b.ConcatColumns(x, b.Square(x)), p("w", 2*d, 2*k)), 2) // (n·2, k)
-			w := b.RowSum(b.Activate(graph.Softplus, z))                                                   // (n·2, 1)
-			c := b.MatMul(false, false, x, p("c", d, k))                                                   // (n, k)
-			mean := b.GroupMean(w, z, 2)
-			outer := b.GroupSum(b.GroupOuter(c, w, 2), 2)
-			square := b.GroupSum(b.GroupSquares(c, z, 2), 2)
-			return b.Scale(0.1, b.Add(b.RowDot(mean, outer), b.Add(square, b.GroupSum(b.GroupDot(c, b.Square(z), 2), 2))))
+			z := graph.SplitRows(b, b.MatMul(false, false, graph.ConcatColumns(b, x, b.Map(graph.Square, x)), p("w", 2*d, 2*k)), 2) // (n·2, k)
+			w := b.RowSum(b.Map(graph.Softplus, z))                                                                                 // (n·2, 1)
+			c := b.MatMul(false, false, x, p("c", d, k))                                                                            // (n, k)
+			mean := graph.GroupMean(b, w, z, 2)
+			outer := b.GroupSum(graph.GroupOuter(b, c, w, 2), 2)
+			square := b.GroupSum(graph.GroupSquares(b, c, z, 2), 2)
+			return b.Scale(0.1, b.Add(b.RowDot(mean, outer), b.Add(square, b.GroupSum(b.GroupDot(c, b.Map(graph.Square, z), 2), 2))))
 		},
 		"weights": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			_, d := graph.Shape(x)
 			z := b.MatMul(false, false, b.GroupRepeat(x, 2), p("w", d, 1)) // (n·2, 1), equal in pairs
-			z = b.Add(z, b.SplitRows(b.MatMul(false, false, b.Square(x), p("u", d, 2)), 2))
-			w := b.GroupSoftmax(z, 2)
-			return b.Add(b.GroupSum(b.Prod(w, b.Square(z)), 2), b.GroupLogSumExp(z, 2))
+			z = b.Add(z, graph.SplitRows(b, b.MatMul(false, false, b.Map(graph.Square, x), p("u", d, 2)), 2))
+			w := graph.GroupSoftmax(b, z, 2)
+			return b.Add(b.GroupSum(b.Prod(w, b.Map(graph.Square, z)), 2), graph.GroupLogSumExp(b, z, 2))
 		},
 		"a repeated row": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			n, d := graph.Shape(x)
 			row := b.Rows(p("w", 1, d), n)
-			return b.Sub(b.Square(b.GroupDot(b.Square(x), row, 1)), b.RowDot(x, b.Prod(x, row)))
+			return b.Sub(b.Map(graph.Square, b.GroupDot(b.Map(graph.Square, x), row, 1)), b.RowDot(x, b.Prod(x, row)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,12 +181,16 @@ func TestDerivedRefusals(t *testing.T) {
 	}{
 		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "root has no derivative, which is needed here"},
 		"no second derivative": {
-			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
+			func(b *graph.Builder, x graph.Node) graph.Node {
+				return b.RowSum(graph.LogMass(b, x, b.Map(graph.Complement, x)))
+			},
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
 			"cannot be derived: logmass has no second derivative",
 		},
 		"no second derivative for a product": {
-			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
+			func(b *graph.Builder, x graph.Node) graph.Node {
+				return b.RowSum(graph.LogMass(b, x, b.Map(graph.Complement, x)))
+			},
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.HessianProduct(zero(b, e.Score)) },
 			"has no derivative, which is needed here",
 		},

@@ -62,7 +62,7 @@ func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	p := g.PrecisionNode(b)
 	location, minus := b.Param(g.Location), b.Scale(-1, p)
 	t := Evaluation{
-		Diagonal:        b.Rows(b.DiagonalOf(minus), n),
+		Diagonal:        b.Rows(graph.DiagonalOf(b, minus), n),
 		HessianProduct:  func(v graph.Node) graph.Node { return b.MatMul(false, false, v, minus) },
 		ConstantHessian: true,
 	}
@@ -93,10 +93,10 @@ func (g *Gaussian) LinearNode(b *graph.Builder) graph.Node {
 
 func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	if g.kind == CholeskyFactor {
-		l := b.CholeskyFactor(b.Param(g.Packed), g.d)
+		l := graph.CholeskyFactor(b, b.Param(g.Packed), g.d)
 		return b.MatMul(false, true, l, l)
 	}
-	return b.Symmetric(b.Param(g.Packed), g.d)
+	return graph.Symmetric(b, b.Param(g.Packed), g.d)
 }
 
 func (g *Gaussian) Parameterisation() Parameterisation { return g.kind }

@@ -103,7 +103,7 @@ func MissingnessOf(m *missingness.Model) Missingness {
 }
 
 func (l *LogisticMissingness) Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation {
-	sign := b.Sub(mask, b.Complement(mask))
+	sign := b.Sub(mask, b.Map(graph.Complement, mask))
 	eta := b.AddRow(b.MatMul(false, true, x, b.Param(l.Slope)), b.Param(l.Intercept))
 	return Derive(b, x, b.RowSum(b.Map(graph.LogLogistic, b.Prod(sign, eta))))
 }

@@ -110,7 +110,7 @@ type fading struct{}
 func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {
 	minus := b.Scale(-1, mask)
 	return model.Evaluation{
-		LogDensity:     b.Scale(-0.5, b.RowDot(mask, b.Square(x))),
+		LogDensity:     b.Scale(-0.5, b.RowDot(mask, b.Map(graph.Square, x))),
 		Score:          b.Prod(minus, x),
 		Diagonal:       b.Scale(1, minus),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Prod(minus, v) },

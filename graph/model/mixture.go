@@ -90,22 +90,22 @@ func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	k := m.components
 	logSD := b.Param(m.LogSDs)
-	precision := b.Tile(b.Map(graph.Exp, b.Scale(-2, logSD)), n)
-	level := b.Tile(b.Sub(b.Param(m.LogWeights), b.RowSum(logSD)), n)
+	precision := graph.Tile(b, b.Map(graph.Exp, b.Scale(-2, logSD)), n)
+	level := graph.Tile(b, b.Sub(b.Param(m.LogWeights), b.RowSum(logSD)), n)
 
-	gap := b.Sub(b.Tile(b.Param(m.Means), n), b.GroupRepeat(x, k))
+	gap := b.Sub(graph.Tile(b, b.Param(m.Means), n), b.GroupRepeat(x, k))
 	scores := b.Prod(gap, precision)
 	logs := b.Add(level, b.Scale(-0.5, b.RowDot(gap, scores)))
-	r := b.GroupSoftmax(logs, k)
-	score := b.GroupMean(r, scores, k)
+	r := graph.GroupSoftmax(b, logs, k)
+	score := graph.GroupMean(b, r, scores, k)
 	about := b.Sub(scores, b.GroupRepeat(score, k))
-	within := b.GroupMean(r, precision, k)
+	within := graph.GroupMean(b, r, precision, k)
 	return Evaluation{
-		LogDensity: b.GroupLogSumExp(logs, k),
+		LogDensity: graph.GroupLogSumExp(b, logs, k),
 		Score:      score,
-		Diagonal:   b.Sub(b.GroupMean(r, b.Square(about), k), within),
+		Diagonal:   b.Sub(graph.GroupMean(b, r, b.Map(graph.Square, about), k), within),
 		HessianProduct: func(v graph.Node) graph.Node {
-			return b.Sub(b.GroupMean(b.Prod(r, b.GroupDot(v, about, k)), about, k), b.Prod(v, within))
+			return b.Sub(graph.GroupMean(b, b.Prod(r, b.GroupDot(v, about, k)), about, k), b.Prod(v, within))
 		},
 	}
 }

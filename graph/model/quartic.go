@@ -64,21 +64,21 @@ func (q *Quartic) setFree(theta mat.Symmetric) {
 
 func (q *Quartic) minusTheta(b *graph.Builder) graph.Node {
 	if q.free {
-		return b.Symmetric(b.Param(q.Packed), q.d)
+		return graph.Symmetric(b, b.Param(q.Packed), q.d)
 	}
-	l := b.CholeskyFactor(b.Param(q.Packed), q.d)
+	l := graph.CholeskyFactor(b, b.Param(q.Packed), q.d)
 	return b.MatMul(false, true, l, l)
 }
 
 func (q *Quartic) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	theta := b.Scale(-1, q.minusTheta(b))
-	z := b.Square(x)
+	z := b.Map(graph.Square, x)
 	tz := b.MatMul(false, false, z, theta)
 	return Evaluation{
 		LogDensity: b.RowDot(z, tz),
 		Score:      b.Scale(4, b.Prod(x, tz)),
-		Diagonal:   b.Add(b.Scale(4, tz), b.Scale(8, b.Prod(b.Rows(b.DiagonalOf(theta), n), z))),
+		Diagonal:   b.Add(b.Scale(4, tz), b.Scale(8, b.Prod(b.Rows(graph.DiagonalOf(b, theta), n), z))),
 		HessianProduct: func(v graph.Node) graph.Node {
 			cross := b.Prod(x, b.MatMul(false, false, b.Prod(x, v), theta))
 			return b.Add(b.Scale(4, b.Prod(tz, v)), b.Scale(8, cross))

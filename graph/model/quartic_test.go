@@ -74,7 +74,7 @@ func TestFreeCopies(t *testing.T) {
 		of := func(m model.Model) *graph.Program {
 			p, err := graph.Build(func(b *graph.Builder) {
 				e := m.Evaluate(b, b.Input("x", 2, 3))
-				loss := b.Add(e.LogDensity, b.RowSum(b.Add(b.Square(e.Score), e.Diagonal)))
+				loss := b.Add(e.LogDensity, b.RowSum(b.Add(b.Map(graph.Square, e.Score), e.Diagonal)))
 				b.Minimise(b.Sum(loss), m.Params()...)
 				b.Output("all", loss)
 			})

@@ -45,7 +45,7 @@ func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 		t.Score = b.Prod(of.Score, scale)
 	}
 	if of.Diagonal != nil {
-		t.Diagonal = b.Prod(of.Diagonal, b.Square(scale))
+		t.Diagonal = b.Prod(of.Diagonal, b.Map(graph.Square, scale))
 	}
 	if of.HessianProduct != nil {
 		t.HessianProduct = func(v graph.Node) graph.Node {

@@ -133,7 +133,7 @@ func (c testCase) program(t *testing.T) {
 	p, err := graph.Build(func(b *graph.Builder) {
 		terms := model.Evaluate(b, c.at, b.Input("x", n, c.d))
 		u, v := b.Input("u", n, c.d), b.Input("v", n, c.d)
-		sum := b.Sum(b.Prod(u, b.Square(terms.NeedScore(b))))
+		sum := b.Sum(b.Prod(u, b.Map(graph.Square, terms.NeedScore(b))))
 		b.Output("score", terms.Score)
 		if c.has.Density {
 			sum, first = b.Add(sum, b.Sum(terms.LogDensity)), "log density"

@@ -1,6 +1,7 @@
-package atomicfile_test
+package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -10,31 +11,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"missingscore/internal/atomicfile"
 )
 
 func TestWriteIsWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	write := func(text string, err error) error {
-		return atomicfile.Write(path, func(w io.Writer) error {
-			if _, err := io.WriteString(w, text); err != nil {
-				return err
-			}
-			return err
-		})
-	}
-	require.NoError(t, write("first", nil))
-	full := errors.New("disk full")
-	require.ErrorIs(t, write("half of the sec", full), full)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "first", string(text))
-	files, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, files, 1, "nothing is left behind")
-	require.ErrorIs(t, atomicfile.Write(filepath.Join(dir, "no", "f"), func(io.Writer) error { return nil }), os.ErrNotExist)
+	require.NoError(t, Write(path, text("first")))
+	require.ErrorIs(t, Write(path, func(w io.Writer) error { return cmp.Or(text("half of the sec")(w), errFull) }), errFull)
+	visible, hidden := files(t, dir)
+	require.Equal(t, map[string]string{"f": "first"}, visible)
+	require.Zero(t, hidden, "nothing is left behind")
+	require.ErrorIs(t, Write(filepath.Join(dir, "no", "f"), func(io.Writer) error { return nil }), os.ErrNotExist)
 }
 
 func text(s string) func(io.Writer) error {
@@ -49,7 +36,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	require.NoError(t, os.Symlink("../file", at("sub/second")))
 	require.NoError(t, os.Symlink("folder/second", at("first")))
 	for _, s := range []string{"made", "replaced"} { // the links lead to nothing at first
-		require.NoError(t, atomicfile.Write(at("first"), text(s)))
+		require.NoError(t, Write(at("first"), text(s)))
 		read, err := os.ReadFile(at("file"))
 		require.NoError(t, err)
 		require.Equal(t, s, string(read))
@@ -63,7 +50,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, info.Mode().IsRegular())
 	require.NoError(t, os.Symlink("circle", at("circle")))
-	require.Equal(t, at("circle"), atomicfile.Target(at("circle")), "a circle leads nowhere")
+	require.Equal(t, at("circle"), Target(at("circle")), "a circle leads nowhere")
 }
 
 func TestWritersAtOnce(t *testing.T) {
@@ -73,27 +60,111 @@ func TestWritersAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 25 {
-				if err := atomicfile.Write(path, text(whole)); err != nil {
+				if err := Write(path, text(whole)); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	read, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, whole, string(read))
-	files, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Len(t, files, 1)
+	visible, hidden := files(t, filepath.Dir(path))
+	require.Equal(t, map[string]string{"f": whole}, visible)
+	require.Zero(t, hidden)
 }
 
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{200, 225, 226, 240, 255} {
 		path := filepath.Join(dir, strings.Repeat("n", length))
-		require.NoError(t, atomicfile.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }), "%d", length)
+		require.NoError(t, Write(path, text("x")), "%d", length)
 		require.FileExists(t, path)
 	}
-	require.Error(t, atomicfile.Write(filepath.Join(dir, strings.Repeat("n", 256)), text("x")))
+	require.Error(t, Write(filepath.Join(dir, strings.Repeat("n", 256)), text("x")))
+}
+
+func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	visible = map[string]string{}
+	for _, e := range entries {
+		if e.Name()[0] == '.' {
+			hidden++
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		visible[e.Name()] = string(text)
+	}
+	return visible, hidden
+}
+
+func prepared(t *testing.T, dir, run string) *Set {
+	t.Helper()
+	set := new(Set)
+	for _, name := range []string{"picture", "table", "mark"} {
+		require.NoError(t, set.Write(filepath.Join(dir, name), text(run)))
+	}
+	set.Clear(dir, []string{"picture", "table", "roc", "mark"})
+	return set
+}
+
+func older(t *testing.T) (dir string, old map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	old = map[string]string{"picture": "old", "table": "old", "mark": "old", "roc": "old", "notes": "mine"}
+	for name, text := range old {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir, old
+}
+
+var errFull = errors.New("disk full")
+
+// At any moment, files beside a mark belong to its run.
+func TestSetCommits(t *testing.T) {
+	dir, _ := older(t)
+	want := map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}
+	moves := 0
+	require.NoError(t, prepared(t, dir, "new").commit(func(from, to string) error {
+		require.NoError(t, os.Rename(from, to))
+		moves++
+		if visible, _ := files(t, dir); visible["mark"] != "" {
+			require.Equal(t, want, visible)
+		}
+		return nil
+	}))
+	require.Equal(t, 3, moves)
+	visible, hidden := files(t, dir)
+	require.Equal(t, want, visible)
+	require.Zero(t, hidden)
+}
+
+func TestSetRefusesFolders(t *testing.T) {
+	dir, old := older(t)
+	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "picture"), 0o700))
+	require.ErrorContains(t, prepared(t, dir, "new").Commit(), "is a folder, but the result needs a file with this name: rename the folder")
+	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
+	delete(old, "picture")
+	visible, hidden := files(t, dir)
+	require.Equal(t, old, visible)
+	require.Zero(t, hidden)
+}
+
+// After a failed Commit there is no mark; the next Commit succeeds.
+func TestSetAfterAFailure(t *testing.T) {
+	dir, _ := older(t)
+	require.ErrorIs(t, prepared(t, dir, "failed").commit(func(from, to string) error {
+		if filepath.Base(to) == "table" {
+			return errFull
+		}
+		return os.Rename(from, to)
+	}), errFull)
+	visible, hidden := files(t, dir)
+	require.NotContains(t, visible, "mark")
+	require.Zero(t, hidden)
+	require.NoError(t, prepared(t, dir, "new").Commit())
+	visible, _ = files(t, dir)
+	require.Equal(t, map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}, visible)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomicfile_test
+package atomicfile
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"missingscore/internal/atomicfile"
 )
 
 func TestModes(t *testing.T) {
@@ -25,16 +23,16 @@ func TestModes(t *testing.T) {
 		return info.Mode().Perm()
 	}
 	private := filepath.Join(dir, "new")
-	require.NoError(t, atomicfile.Write(private, text("x")))
+	require.NoError(t, Write(private, text("x")))
 	require.Equal(t, os.FileMode(0o600), mode(private))
 	syscall.Umask(0o022)
-	require.NoError(t, atomicfile.Write(private, text("y")))
+	require.NoError(t, Write(private, text("y")))
 	require.Equal(t, os.FileMode(0o600), mode(private), "it keeps its mode")
 	public := filepath.Join(dir, "public")
-	require.NoError(t, atomicfile.Write(public, text("x")))
+	require.NoError(t, Write(public, text("x")))
 	require.Equal(t, os.FileMode(0o644), mode(public))
 	require.NoError(t, os.Chmod(public, 0o664))
-	require.NoError(t, atomicfile.Write(public, text("y")))
+	require.NoError(t, Write(public, text("y")))
 	require.Equal(t, os.FileMode(0o664), mode(public))
 }
 
@@ -43,13 +41,13 @@ func TestWriteIntoPipes(t *testing.T) {
 	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	require.NoError(t, os.Symlink("pipe", link))
-	require.True(t, atomicfile.Special(link))
+	require.True(t, Special(link))
 	full := errors.New("disk full")
-	require.ErrorIs(t, atomicfile.Write(link, func(io.Writer) error { return full }), full)
+	require.ErrorIs(t, Write(link, func(io.Writer) error { return full }), full)
 	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // avoids blocking
 	require.NoError(t, err)
 	defer reader.Close()
-	require.NoError(t, atomicfile.Write(link, text("through")))
+	require.NoError(t, Write(link, text("through")))
 	read := make([]byte, len("through"))
 	_, err = io.ReadFull(reader, read)
 	require.NoError(t, err)

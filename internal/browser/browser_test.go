@@ -92,9 +92,7 @@ func table(t *testing.T, dir string) string {
 		fmt.Fprintf(&b, "%s\n", []string{"left", "right"}[i%2])
 	}
 	path := filepath.Join(dir, "hostile.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
@@ -181,9 +179,7 @@ func (p *page) heard(event any, own string) {
 
 func (p *page) do(actions ...chromedp.Action) {
 	p.t.Helper()
-	if err := chromedp.Run(p.ctx, actions...); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, chromedp.Run(p.ctx, actions...))
 }
 
 func (p *page) number(script string) (v float64) {
@@ -240,9 +236,7 @@ func (p *page) download(button string) []byte {
 	select {
 	case name := <-p.finished:
 		content, err := os.ReadFile(filepath.Join(p.downloads, name))
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, err)
 		return content
 	case <-time.After(20 * time.Second):
 		p.t.Fatalf("%s saved nothing within 20 seconds", button)

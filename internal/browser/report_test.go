@@ -24,9 +24,7 @@ func TestNetworkReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	groups := filepath.Join(dir, "groups.csv")
-	if err := os.WriteFile(groups, []byte("name,group\nx,\"<b>letters</b>\"\n😀🧪,pictures\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(groups, []byte("name,group\nx,\"<b>letters</b>\"\n😀🧪,pictures\n"), 0o600))
 	p := open(t, report(t, "network", table(t, dir), "--exclude", "side", "--inference", "model", "--groups", groups, "--lambdas", "30"))
 	all := p.lines()
 	if all < 5 {
@@ -34,17 +32,13 @@ func TestNetworkReport(t *testing.T) {
 	}
 	t.Run("path", func(t *testing.T) {
 		p.keys("#lambda", kb.Home)
-		if none := p.lines(); none >= all {
-			t.Errorf("%v edges at the largest λ, %v in the network", none, all)
-		}
+		none := p.lines()
+		want(t, none < all, "%v edges at the largest λ, %v in the network", none, all)
 		p.keys("#lambda", kb.End)
-		if dense := p.lines(); dense <= all {
-			t.Errorf("%v edges at the smallest λ, %v in the network", dense, all)
-		}
+		dense := p.lines()
+		want(t, dense > all, "%v edges at the smallest λ, %v in the network", dense, all)
 		p.do(chromedp.Click("#to-chosen", chromedp.ByQuery))
-		if p.lines() != all {
-			t.Errorf("%v edges after going back", p.lines())
-		}
+		want(t, p.lines() == all, "%v edges after going back", p.lines())
 	})
 	t.Run("limits", func(t *testing.T) { limits(t, p, all) })
 	t.Run("hover, keys and drag", func(t *testing.T) { pointing(t, p) })
@@ -53,25 +47,20 @@ func TestNetworkReport(t *testing.T) {
 	t.Run("dark", func(t *testing.T) {
 		light := p.text(`getComputedStyle(document.body).backgroundColor`)
 		p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
-		if dark := p.text(`getComputedStyle(document.body).backgroundColor`); dark == light {
-			t.Errorf("the page is %s in both colour schemes", dark)
-		}
+		dark := p.text(`getComputedStyle(document.body).backgroundColor`)
+		want(t, dark != light, "the page is %s in both colour schemes", dark)
 	})
 	t.Run("phone", func(t *testing.T) {
 		p.do(emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Reload(), chromedp.WaitVisible("#stages svg", chromedp.ByQuery))
-		if low := p.number(`document.querySelector("#stages svg").getBoundingClientRect().bottom`); low > 844 {
-			t.Errorf("the picture ends %v pixels below the top", low)
-		}
+		low := p.number(`document.querySelector("#stages svg").getBoundingClientRect().bottom`)
+		want(t, low <= 844, "the picture ends %v pixels below the top", low)
 		p.do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((part) => { part.open = true; })`, nil))
-		if wide := p.number(`document.documentElement.scrollWidth`); wide > 390 {
-			t.Errorf("the page is %v pixels wide", wide)
-		}
+		wide := p.number(`document.documentElement.scrollWidth`)
+		want(t, wide <= 390, "the page is %v pixels wide", wide)
 		p.do(emulation.ClearDeviceMetricsOverride())
 	})
 	for _, name := range hostile {
-		if p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) != 1 {
-			t.Errorf("the table of nodes has not the name %q", name)
-		}
+		want(t, p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) == 1, "the table of nodes has not the name %q", name)
 	}
 	p.quiet()
 }
@@ -84,36 +73,29 @@ func TestManyEdges(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	p := open(t, report(t, "network", filepath.Join(out, "data.csv"), "--method", "pairwise", "--lambdas", "6", "--lambda-min", "0.002", "--select", "density=0.5"))
-	if drawn := p.lines(); drawn != 1500 {
-		t.Errorf("%v edges are drawn", drawn)
-	}
-	if told := p.text(`document.getElementById("count").textContent`); !strings.HasPrefix(told, "the 1500 strongest of ") {
-		t.Errorf("the page says %q", told)
-	}
+	drawn := p.lines()
+	want(t, drawn == 1500, "%v edges are drawn", drawn)
+	told := p.text(`document.getElementById("count").textContent`)
+	want(t, strings.HasPrefix(told, "the 1500 strongest of "), "the page says %q", told)
 	weakest := `Math.min(...[...document.querySelectorAll("#stages line.positive:not(.off), #stages line.negative:not(.off)")].map((line) => Number(line.getAttribute("stroke-opacity"))))`
 	before := p.number(weakest)
 	p.set("most", "100")
-	if drawn := p.lines(); drawn != 100 || p.number(weakest) <= before {
-		t.Errorf("%v edges are drawn, the palest of %v, when there were more of %v", drawn, p.number(weakest), before)
-	}
+	drawn = p.lines()
+	want(t, drawn == 100 && p.number(weakest) > before, "%v edges are drawn, the palest of %v, when there were more of %v", drawn, p.number(weakest), before)
 	p.keys("#stages svg", kb.ArrowRight)
-	if drawn := p.lines(); drawn <= 100 {
-		t.Errorf("%v edges are drawn with those of a node that is picked", drawn)
-	}
+	drawn = p.lines()
+	want(t, drawn > 100, "%v edges are drawn with those of a node that is picked", drawn)
 	p.keys("#stages svg", kb.Escape)
 	p.keys("#lambda", kb.End)
-	if drawn := p.lines(); drawn != 100 {
-		t.Errorf("%v edges are drawn at the smallest λ", drawn)
-	}
+	drawn = p.lines()
+	want(t, drawn == 100, "%v edges are drawn at the smallest λ", drawn)
 	p.keys("#lambda", kb.Home)
-	if drawn := p.lines(); drawn >= 100 {
-		t.Errorf("%v edges are drawn at the largest λ", drawn)
-	}
+	drawn = p.lines()
+	want(t, drawn < 100, "%v edges are drawn at the largest λ", drawn)
 	p.do(chromedp.Click("#to-chosen", chromedp.ByQuery))
 	p.set("most", "")
-	if drawn := p.lines(); drawn <= 1500 {
-		t.Errorf("%v edges are all", drawn)
-	}
+	drawn = p.lines()
+	want(t, drawn > 1500, "%v edges are all", drawn)
 	p.quiet()
 }
 
@@ -123,53 +105,42 @@ func quote(text string) string {
 
 func limits(t *testing.T, p *page, all float64) {
 	p.set("size", "190")
-	if left := p.lines(); left == 0 || left >= all {
-		t.Errorf("%v of %v edges pass the size", left, all)
-	}
+	left := p.lines()
+	want(t, left != 0 && left < all, "%v of %v edges pass the size", left, all)
 	p.set("size", "0")
 	p.set("q", "0.001")
-	if left := p.lines(); left == 0 || left > all {
-		t.Errorf("%v of %v edges pass the q value", left, all)
-	}
+	left = p.lines()
+	want(t, left != 0 && left <= all, "%v of %v edges pass the q value", left, all)
 	p.set("q", "")
-	if p.lines() != all {
-		t.Errorf("%v edges without limits", p.lines())
-	}
+	want(t, p.lines() == all, "%v edges without limits", p.lines())
 	p.set("search", "😀")
-	if found := p.text(`document.getElementById("search-said").textContent`); found != "1 found" {
-		t.Errorf("the search says %q", found)
-	}
+	found := p.text(`document.getElementById("search-said").textContent`)
+	want(t, found == "1 found", "the search says %q", found)
 	p.set("search", "")
 }
 
 func pointing(t *testing.T, p *page) {
 	x, y := p.middle(0)
 	p.mouse(input.MouseMoved, x, y, input.None)
-	if tip := p.text(`document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent`); !strings.Contains(tip, "edge") {
-		t.Errorf("over a node the tip says %q", tip)
-	}
+	tip := p.text(`document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent`)
+	want(t, strings.Contains(tip, "edge"), "over a node the tip says %q", tip)
 	p.keys("#stages svg", kb.ArrowRight)
-	if told := p.text(`document.getElementById("details").textContent`); !strings.Contains(told, "edge") {
-		t.Errorf("of a node is told %q", told)
-	}
+	told := p.text(`document.getElementById("details").textContent`)
+	want(t, strings.Contains(told, "edge"), "of a node is told %q", told)
 	p.keys("#stages svg", kb.ArrowDown)
-	if told := p.text(`document.getElementById("details").textContent`); !strings.Contains(told, "95 % interval") || !strings.Contains(told, "q ") {
-		t.Errorf("of an edge is told %q", told)
-	}
+	told = p.text(`document.getElementById("details").textContent`)
+	want(t, strings.Contains(told, "95 % interval") && strings.Contains(told, "q "), "of an edge is told %q", told)
 	p.keys("#stages svg", kb.Escape)
 	x, y = p.middle(0)
 	p.mouse(input.MousePressed, x, y, input.Left)
 	p.mouse(input.MouseMoved, x+30, y+20, input.Left)
 	p.mouse(input.MouseMoved, x+60, y+40, input.Left)
 	p.mouse(input.MouseReleased, x+60, y+40, input.Left)
-	if nowX, nowY := p.middle(0); math.Abs(nowX-x-60) > 3 || math.Abs(nowY-y-40) > 3 {
-		t.Errorf("a node that was dragged by 60, 40 moved by %.1f, %.1f", nowX-x, nowY-y)
-	}
+	nowX, nowY := p.middle(0)
+	want(t, math.Abs(nowX-x-60) <= 3 && math.Abs(nowY-y-40) <= 3, "a node that was dragged by 60, 40 moved by %.1f, %.1f", nowX-x, nowY-y)
 	before := p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`)
 	p.do(chromedp.Click("#zoom-in", chromedp.ByQuery))
-	if p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`) == before {
-		t.Error("nothing is larger after +")
-	}
+	want(t, p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`) != before, "nothing is larger after +")
 	p.do(chromedp.Click("#zoom-reset", chromedp.ByQuery))
 }
 
@@ -177,41 +148,29 @@ func tables(t *testing.T, p *page) {
 	rows := `[...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden)`
 	whole := p.number(rows + `.length`)
 	p.set("words", "very long")
-	if left := p.number(rows + `.length`); left == 0 || left >= whole {
-		t.Errorf("%v of %v rows have the words", left, whole)
-	}
+	left := p.number(rows + `.length`)
+	want(t, left != 0 && left < whole, "%v of %v rows have the words", left, whole)
 	p.set("words", "")
 	p.do(chromedp.Evaluate(`document.querySelector("#edges thead th:nth-child(3) button").click()`, nil))
-	if sorted := p.text(`document.querySelector("#edges thead th:nth-child(3)").getAttribute("aria-sort")`); sorted != "descending" {
-		t.Errorf("the heading says %q", sorted)
-	}
+	sorted := p.text(`document.querySelector("#edges thead th:nth-child(3)").getAttribute("aria-sort")`)
+	want(t, sorted == "descending", "the heading says %q", sorted)
 	first := p.number(`parseFloat(document.querySelector("#edges tbody tr td:nth-child(3)").textContent.replace("−", "-"))`)
 	last := p.number(`parseFloat(document.querySelector("#edges tbody tr:last-child td:nth-child(3)").textContent.replace("−", "-"))`)
-	if first <= last {
-		t.Errorf("sorted from %v to %v", first, last)
-	}
+	want(t, first > last, "sorted from %v to %v", first, last)
 }
 
 func saved(t *testing.T, p *page, edges int) {
 	lines, err := csv.NewReader(bytes.NewReader(p.download("save-csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(lines[0], []string{"from", "to", "partial_correlation", "estimate", "low", "high", "p", "q"}) || len(lines) != edges+1 {
-		t.Errorf("%d lines, the first %v", len(lines), lines[0])
-	}
+	must(t, err)
+	want(t, slices.Equal(lines[0], []string{"from", "to", "partial_correlation", "estimate", "low", "high", "p", "q"}) && len(lines) == edges+1, "%d lines, the first %v", len(lines), lines[0])
 	for _, line := range lines[1:] {
-		if !slices.Contains(hostile, line[0]) || !slices.Contains(hostile, line[1]) {
-			t.Errorf("%q – %q are not columns", line[0], line[1])
-		}
+		want(t, slices.Contains(hostile, line[0]) && slices.Contains(hostile, line[1]), "%q – %q are not columns", line[0], line[1])
 	}
 	picture := p.download("save-svg")
-	if found := count(t, picture); found["circle"] != len(hostile) || found["line"] < edges || found["script"] != 0 {
-		t.Errorf("the SVG has %v", found)
-	}
-	if image, err := png.Decode(bytes.NewReader(p.download("save-png"))); err != nil || image.Bounds().Dx() < 2000 {
-		t.Errorf("the PNG: %v", err)
-	}
+	found := count(t, picture)
+	want(t, found["circle"] == len(hostile) && found["line"] >= edges && found["script"] == 0, "the SVG has %v", found)
+	image, err := png.Decode(bytes.NewReader(p.download("save-png")))
+	want(t, err == nil && image.Bounds().Dx() >= 2000, "the PNG: %v", err)
 }
 
 func count(t *testing.T, content []byte) map[string]int {
@@ -222,9 +181,7 @@ func count(t *testing.T, content []byte) map[string]int {
 		if err == io.EOF {
 			return found
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if start, ok := token.(xml.StartElement); ok {
 			found[start.Name.Local]++
 		}
@@ -238,20 +195,30 @@ func TestComparisonReport(t *testing.T) {
 		t.Fatalf("%v panels", panels)
 	}
 	p.set("q", "")
-	if marks := p.number(`document.querySelectorAll("#stages line.marked:not(.off)").length`); marks == 0 || math.Mod(marks, 2) != 0 {
-		t.Errorf("%v pairs are marked", marks)
-	}
+	marks := p.number(`document.querySelectorAll("#stages line.marked:not(.off)").length`)
+	want(t, marks != 0 && math.Mod(marks, 2) == 0, "%v pairs are marked", marks)
 	x, y := p.middle(1)
 	p.mouse(input.MousePressed, x, y, input.Left)
 	p.mouse(input.MouseMoved, x+20, y+20, input.Left)
 	p.mouse(input.MouseMoved, x+40, y+20, input.Left)
 	p.mouse(input.MouseReleased, x+40, y+20, input.Left)
 	same := `(() => { const [a, b] = [...document.querySelectorAll("#stages svg")].map((svg) => [...svg.querySelectorAll("g.node")].map((g) => g.getAttribute("transform")).join()); return a === b ? "same" : "different"; })()`
-	if p.text(same) != "same" {
-		t.Error("a node that was dragged is not at the same place in both panels")
-	}
-	if found := count(t, p.download("save-svg")); found["circle"] != 2*len(hostile) {
-		t.Errorf("the SVG has %v", found)
-	}
+	want(t, p.text(same) == "same", "a node that was dragged is not at the same place in both panels")
+	found := count(t, p.download("save-svg"))
+	want(t, found["circle"] == 2*len(hostile), "the SVG has %v", found)
 	p.quiet()
+}
+
+func want(t *testing.T, ok bool, otherwise string, args ...any) {
+	t.Helper()
+	if !ok {
+		t.Errorf(otherwise, args...)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

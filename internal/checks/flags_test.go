@@ -3,7 +3,6 @@ package checks
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -31,15 +30,11 @@ func TestFlagsOfMessagesExist(t *testing.T) {
 	}
 	flag := regexp.MustCompile(`--[a-z][a-z-]*`)
 	flags, settings := 0, 0
-	each(t, ".go", func(path string) {
-		ofProgram := strings.HasPrefix(path, "cmd/")
-		ofLibrary := slices.ContainsFunc([]string{"data/", "graph/", "losses/", "nets/", "trainers/", "internal/memory/"}, func(of string) bool { return strings.HasPrefix(path, of) })
-		if strings.HasSuffix(path, "_test.go") || !ofProgram && !ofLibrary {
+	eachSource(t, func(path, top string, files *token.FileSet, file *ast.File) {
+		ofLibrary := slices.Contains(library, top) || strings.HasPrefix(path, "internal/memory/")
+		if top != "cmd" && !ofLibrary {
 			return
 		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, filepath.Join(root, path), nil, 0)
-		require.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			text, ok := n.(*ast.BasicLit)
 			if !ok || text.Kind != token.STRING {

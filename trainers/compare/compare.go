@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
@@ -155,7 +156,7 @@ func (r *Result) gapWarnings() []string {
 	}
 	text := columns[0]
 	if n := len(columns) - 1; n > 0 {
-		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
+		text += fmt.Sprintf(", and %d more columns differ", n)
 	}
 	advice := "compare estimates by their standard errors with Spec.Inference model or robust"
 	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
@@ -176,20 +177,11 @@ type Permutation struct {
 // k determines the drawn first group. Rows keep the pool's order, because rounding of sums depends
 // on it.
 func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k int) (Permutation, error) {
-	first := make([]bool, pool.N)
-	for _, i := range stream.New(seed, stream.Permute, uint64(k)).Perm(pool.N)[:p.Tables[0].N] {
-		first[i] = true
-	}
-	var rows [2][]int
-	for i, in := range first {
-		group := 1
-		if in {
-			group = 0
-		}
-		rows[group] = append(rows[group], i)
-	}
+	rows, first := stream.New(seed, stream.Permute, uint64(k)).Perm(pool.N), p.Tables[0].N
+	slices.Sort(rows[:first])
+	slices.Sort(rows[first:])
 	var found [2]replicate.Network
-	for group, chosen := range rows {
+	for group, chosen := range [2][]int{rows[:first], rows[first:]} {
 		t, err := pool.Rows(chosen)
 		if err == nil {
 			spec := p.Spec(t)
@@ -203,15 +195,13 @@ func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k i
 			return Permutation{Failure: err.Error()}, nil
 		}
 	}
-	for _, n := range found {
-		unsigned(pool, n.Weights)
-	}
-	out := Permutation{Differences: make([]float64, len(found[0].Weights)), Unconverged: !found[0].Converged || !found[1].Converged}
-	for i := range out.Differences {
-		out.Differences[i] = found[0].Weights[i] - found[1].Weights[i]
-	}
-	out.Strength = math.Abs(strength(found[0].Weights) - strength(found[1].Weights))
-	return out, nil
+	a, b := found[0].Weights, found[1].Weights
+	unsigned(pool, a)
+	unsigned(pool, b)
+	return Permutation{
+		Differences: floats.SubTo(make([]float64, len(a)), a, b), Strength: math.Abs(floats.Norm(a, 1) - floats.Norm(b, 1)),
+		Unconverged: !found[0].Converged || !found[1].Converged,
+	}, nil
 }
 
 // The sign of pairs with a nominal column depends on the order of levels.
@@ -225,21 +215,6 @@ func unsigned(t *data.Table, weights []float64) {
 			i++
 		}
 	}
-}
-
-// structure returns M = max over pairs of |w₁ − w₂|.
-func structure(differences []float64) (m float64) {
-	for _, v := range differences {
-		m = max(m, math.Abs(v))
-	}
-	return m
-}
-
-func strength(weights []float64) (sum float64) {
-	for _, w := range weights {
-		sum += math.Abs(w)
-	}
-	return sum
 }
 
 // same is the relative tolerance for ties, which rounding breaks.
@@ -295,44 +270,33 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 	if r.Unconverged > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network did not converge; it is used as it is", r.Unconverged, len(made)))
 	}
-	differences := make([]float64, len(weights[0]))
-	for i := range differences {
-		differences[i] = weights[0][i] - weights[1][i]
-	}
-	r.Strengths = [2]float64{strength(weights[0]), strength(weights[1])}
-	r.Structure.Observed, r.Strength.Observed = structure(differences), math.Abs(r.Strengths[0]-r.Strengths[1])
+	structure := func(differences []float64) float64 { return floats.Norm(differences, math.Inf(1)) }
+	r.Strengths = [2]float64{floats.Norm(weights[0], 1), floats.Norm(weights[1], 1)}
+	r.Structure.Observed = structure(floats.SubTo(make([]float64, len(weights[0])), weights[0], weights[1]))
+	r.Strength.Observed = math.Abs(r.Strengths[0] - r.Strengths[1])
 	var m, s []float64
 	for _, p := range good {
 		m, s = append(m, structure(p.Differences)), append(s, p.Strength)
 	}
 	r.Structure.P, r.Strength.P = pValue(r.Structure.Observed, m), pValue(r.Strength.Observed, s)
-	r.pairs(names, weights, good)
-	return nil
-}
-
-func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation) {
-	i := 0
+	var p []float64
 	for j, from := range names {
 		for _, to := range names[j+1:] {
+			i, sizes := len(r.Pairs), make([]float64, len(good))
 			d := Difference{From: from, To: to, Weights: [2]float64{weights[0][i], weights[1][i]}, Value: weights[0][i] - weights[1][i]}
-			sizes := make([]float64, len(good))
 			for k, p := range good {
 				sizes[k] = math.Abs(p.Differences[i])
 			}
 			half := radius(sizes, r.Config.Level)
 			d.Low, d.High = max(-2, d.Value-half), min(2, d.Value+half)
 			d.P = pValue(math.Abs(d.Value), sizes)
-			r.Pairs = append(r.Pairs, d)
-			i++
+			r.Pairs, p = append(r.Pairs, d), append(p, d.P)
 		}
-	}
-	p := make([]float64, len(r.Pairs))
-	for i, d := range r.Pairs {
-		p[i] = d.P
 	}
 	for i, q := range inference.BenjaminiHochberg(p) {
 		r.Pairs[i].Q = q
 	}
+	return nil
 }
 
 // Estimates compares a pair by standard errors, without permutations; valid if missingness differs
@@ -381,28 +345,20 @@ func between(a, b network.Uncertainty) Estimates {
 
 // WriteDifferences writes differences.csv: a line per pair; missing values are empty.
 func (r *Result) WriteDifferences(w io.Writer, groups [2]string) error {
-	c := csv.NewWriter(w)
-	header := []string{"from", "to", "group_a", "group_b", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}
-	inferred := len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil
-	if inferred {
-		header = append(header, "estimate_a", "estimate_b", "estimate_difference", "estimate_low", "estimate_high", "estimate_p", "estimate_q")
-	}
-	if err := c.Write(header); err != nil {
-		return err
+	lines := [][]string{{"from", "to", "group_a", "group_b", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}}
+	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
+		lines[0] = append(lines[0], "estimate_a", "estimate_b", "estimate_difference", "estimate_low", "estimate_high", "estimate_p", "estimate_q")
 	}
 	for _, d := range r.Pairs {
 		numbers := []float64{d.Weights[0], d.Weights[1], d.Value, d.Low, d.High, d.P, d.Q}
-		if e := d.Estimates; inferred {
+		if e := d.Estimates; e != nil {
 			numbers = append(numbers, e.Estimate[0], e.Estimate[1], e.Value, e.Low, e.High, e.P, e.Q)
 		}
 		line := []string{printable.Text(d.From), printable.Text(d.To), printable.Text(groups[0]), printable.Text(groups[1])}
 		for _, x := range numbers {
 			line = append(line, data.FormatNumber(x))
 		}
-		if err := c.Write(line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -233,16 +233,13 @@ func TestWorkersAndResuming(t *testing.T) {
 	require.NoError(t, again.WriteDifferences(&resumed, [2]string{}))
 	require.Equal(t, uncut.String(), resumed.String())
 	require.Equal(t, []Test{whole.Structure, whole.Strength}, []Test{again.Structure, again.Strength})
-}
 
-func TestResolve(t *testing.T) {
-	c, err := Config{}.resolve()
-	require.NoError(t, err)
-	require.Equal(t, Config{Permutations: 500, Level: 0.95}, c)
-	_, err = Config{Permutations: -1}.resolve()
-	require.ErrorContains(t, err, "permutations -1: it must be 1 or more")
-	_, err = Config{Level: 1}.resolve()
-	require.ErrorContains(t, err, "level")
+	other := replicate.NewDone[Permutation](of)
+	for k := range c.Permutations {
+		other.Put(k, Permutation{Differences: []float64{0.5}})
+	}
+	_, err = Compare(t.Context(), p, c, replicate.Config{}, other)
+	require.ErrorIs(t, err, replicate.ErrOtherRun, "permutations of other columns")
 }
 
 // A number x, a nominal column, whose level goes with x by effect, and a yes or no.
@@ -339,25 +336,4 @@ func TestEqualNetworks(t *testing.T) {
 		t.Logf("%s: distance %.3f of at most %.3f", name, kolmogorov(p), limit)
 		require.Less(t, kolmogorov(p), limit, name)
 	}
-}
-
-func TestOneChangedEdge(t *testing.T) {
-	const pairs = 3
-	found, wrong := 0, 0
-	for k := range uint64(pairs) {
-		r := compared(t, problem(t, chained(t, 150, 0.5, 0.3, 0, 2*k), chained(t, 150, 0, 0.3, 0, 2*k+1), unpenalised), Config{Permutations: 99, Seed: k}, 2)
-		require.InDelta(t, 0.5, r.Pairs[0].Value, 4*math.Sqrt(2.0/150))
-		for i, d := range r.Pairs {
-			switch {
-			case d.Q > 0.1:
-			case i == 0:
-				found++
-			default:
-				wrong++
-			}
-		}
-		require.LessOrEqual(t, r.Structure.P, 0.05)
-	}
-	require.Equal(t, pairs, found)
-	require.LessOrEqual(t, wrong, 2)
 }

@@ -56,7 +56,7 @@ func TestFor(t *testing.T) {
 func TestCheck(t *testing.T) {
 	g := model.NewGaussian(2, model.CholeskyFactor)
 	censored := domain.All(2)
-	censored.Gaps = &domain.Bounds{Lower: censored.Lower, Upper: censored.Upper}
+	censored.Gaps = &domain.Domain{Lower: censored.Lower, Upper: censored.Upper}
 	for _, c := range []struct {
 		method string
 		m      model.Model

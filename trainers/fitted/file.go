@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -143,6 +142,9 @@ type file struct {
 	*Outcome
 	Inference *Uncertainty `json:"inference,omitempty"`
 	Check     *Check       `json:"check,omitempty"`
+
+	text  []byte // of the file, for quantities
+	width int    // number of the model's columns
 }
 
 type scaleFile struct {
@@ -200,32 +202,24 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 
 // Encode returns the file's text with extra fields.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
-	var options json.RawMessage
-	var err error
-	if s.Posterior == nil {
-		options, err = model.Options(s.Model)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty, Check: s.Check}
+	f := file{Version: plainVersion, Model: s.Kind, Names: s.Names, Levels: byName(s.Names, s.Levels), Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty, Check: s.Check}
 	if s.Scale.Mean != nil {
 		f.Scale = (*scaleFile)(&s.Scale)
 	}
+	for _, b := range s.Blocks {
+		f.Columns = append(f.Columns, b.Width)
+	}
+	var err error
 	if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
 		return nil, err
 	}
-	if f.Transform != nil {
+	switch {
+	case s.Posterior != nil:
+		f.Version = modelVersion
+	case s.Blocks != nil || len(f.Levels) > 0:
+		f.Version = levelsVersion
+	case f.Transform != nil:
 		f.Version = transformVersion
-	}
-	if s.Blocks != nil {
-		f.Version = levelsVersion
-		for _, b := range s.Blocks {
-			f.Columns = append(f.Columns, b.Width)
-		}
-	}
-	if f.Levels = byName(s.Names, s.Levels); len(f.Levels) > 0 {
-		f.Version = levelsVersion
 	}
 	if s.Imputer != nil {
 		f.Imputer = &imputerFile{Kind: s.ImputerKind}
@@ -236,41 +230,41 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
 		}
 	}
-	parametric, ok := s.Model.(model.Parametric)
-	switch {
-	case s.Posterior != nil:
-		f.Version, f.Parameters = modelVersion, parametersOf(s.Posterior)
-	case !ok:
-		if f.Parameters, err = packParams(s.Model.Params()); err != nil {
+	numbers := map[string]any{}
+	if s.Posterior != nil {
+		f.Parameters = parametersOf(s.Posterior)
+	} else {
+		if f.Options, err = model.Options(s.Model); err != nil {
+			return nil, err
+		}
+		if parametric, ok := s.Model.(model.Parametric); ok {
+			numbers = quantities(parametric)
+		} else if f.Parameters, err = packParams(s.Model.Params()); err != nil {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
 	}
-	var text, law bytes.Buffer
-	if err := s.Domain.Write(&text, s.Names); err != nil {
-		return nil, err
+	var support, law bytes.Buffer
+	if err = s.Domain.Write(&support, s.Names); err == nil && s.Missingness != nil {
+		err = s.Missingness.Write(&law, s.Names)
 	}
-	f.Domain = text.Bytes()
-	if s.Missingness != nil {
-		if err := s.Missingness.Write(&law, s.Names); err != nil {
-			return nil, err
-		}
-		f.Missingness = law.Bytes()
-	}
-	plain, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
 	}
-	fields := map[string]any{}
-	var own map[string]json.RawMessage
-	if err := json.Unmarshal(plain, &own); err != nil {
-		return nil, err
-	}
-	for k, v := range own {
-		fields[k] = v
-	}
-	maps.Copy(fields, extra)
-	if ok {
-		maps.Copy(fields, quantities(parametric))
+	f.Domain, f.Missingness = support.Bytes(), law.Bytes()
+	return encode(f, extra, numbers)
+}
+
+// encode writes the fields of all parts as one object.
+func encode(parts ...any) ([]byte, error) {
+	fields := map[string]json.RawMessage{}
+	for _, part := range parts {
+		text, err := json.Marshal(part)
+		if err == nil && string(text) != "null" {
+			err = json.Unmarshal(text, &fields) // adds to the fields
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
 	whole = numbersAlone.ReplaceAllFunc(whole, func(list []byte) []byte { return lineEnd.ReplaceAll(list, []byte(" ")) })
@@ -308,65 +302,130 @@ func Load(path string) (*Saved, error) {
 }
 
 func decodeModel(text []byte) (*Saved, error) {
-	f, err := decodeFile(text)
-	if err != nil {
-		return nil, err
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, errors.New("it holds no JSON object; give the model.json of a fit")
+	}
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
+	}
+	if head.Version > modelVersion {
+		return nil, fmt.Errorf("it was written by a newer program: its version is %d, this program reads %d", head.Version, modelVersion)
+	}
+	f := &file{text: text}
+	if err := strictjson.Unmarshal(text, f); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise, Outcome: f.Outcome, Uncertainty: f.Inference, Check: f.Check}
-	if err := s.Check.check(f.Names); err != nil {
-		return nil, err
-	}
-	first := 0
-	for j, width := range f.Columns {
-		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width
-	}
-	kept := f.Model == FromPosterior
-	if !kept {
-		s.Model, err = f.model(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if s.Levels, err = f.levels(s.Model); err != nil {
-		return nil, err
-	}
-	if err := f.Inference.check(); err != nil {
-		return nil, err
-	}
-	if s.Scale, err = f.scale(); err != nil {
-		return nil, err
-	}
-	if f.Imputer != nil {
-		if s.Imputer, err = f.imputer(); err != nil {
-			return nil, err
-		}
-		s.ImputerKind = f.Imputer.Kind
-	}
-	if len(f.Transform) > 0 {
-		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
-			return nil, fmt.Errorf("transform: %w", err)
-		}
-	}
-	if kept {
-		if s.Posterior, err = f.posterior(s); err != nil {
+	for _, read := range []func(*Saved) error{f.columns, f.model, f.levels, f.scale, f.imputer, f.transform, f.posterior, f.support} {
+		if err := read(s); err != nil {
 			return nil, err
 		}
 	}
-	return s, f.support(s)
+	return s, s.Check.check(s.Names)
 }
 
-func (f *file) scale() (data.Scale, error) {
-	scale, d := f.Scale, len(f.Names)
-	if scale == nil {
-		return data.Scale{}, nil
+func (f *file) columns(s *Saved) error {
+	if f.Version < 1 || len(f.Names) == 0 {
+		return errors.New("it has no version or no names")
 	}
-	if len(scale.Mean) != d || len(scale.Deviation) != d {
-		return data.Scale{}, fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
+	if len(slices.Compact(slices.Sorted(slices.Values(f.Names)))) < len(f.Names) {
+		return fmt.Errorf("two of its columns have the same name: %s", strings.Join(f.Names, ", "))
 	}
-	if least := slices.Min(scale.Deviation); !(least > 0) {
-		return data.Scale{}, fmt.Errorf("standardised_by has the deviation %v", least)
+	if f.Columns != nil && len(f.Columns) != len(f.Names) {
+		return fmt.Errorf("it has columns for %d names, and %d names", len(f.Columns), len(f.Names))
 	}
-	return data.Scale(*scale), nil
+	f.width = len(f.Names)
+	for j, width := range f.Columns {
+		b := data.Block{Name: f.Names[j], First: f.width - len(f.Names) + j, Width: width, Levels: f.Levels[f.Names[j]]}
+		if levels := len(b.Levels); width < 1 || width > data.MostLevels || width > 1 && levels != width+1 {
+			return fmt.Errorf("%q has %d columns for %d levels", b.Name, width, levels)
+		}
+		s.Blocks, f.width = append(s.Blocks, b), f.width+width-1
+	}
+	return nil
+}
+
+func (f *file) model(s *Saved) (err error) {
+	if f.Model == FromPosterior {
+		return nil
+	}
+	if s.Model, err = model.New(f.Model, f.width, f.Options, stream.New(0)); err != nil {
+		return err
+	}
+	if parametric, ok := s.Model.(model.Parametric); ok {
+		return readQuantities(f.text, parametric)
+	}
+	return readParams(s.Model.Params(), f.Parameters)
+}
+
+// levels fails if the levels do not match the model.
+func (f *file) levels(s *Saved) error {
+	known := 0
+	if f.Levels != nil {
+		s.Levels = make([][]string, len(f.Names))
+	}
+	mixed, _ := s.Model.(*model.Mixed)
+	for j, name := range f.Names {
+		names, coded := f.Levels[name]
+		if coded {
+			s.Levels[j] = names
+			known++
+		}
+		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+			return fmt.Errorf("levels of %q: at least one is needed, with different names", name)
+		}
+		if mixed != nil && mixed.Levels(j) != len(names) {
+			return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels(j))
+		}
+	}
+	if known < len(f.Levels) {
+		return errors.New("levels: a named column is not in the model")
+	}
+	return nil
+}
+
+func (f *file) scale(s *Saved) error {
+	if f.Scale == nil {
+		return nil
+	}
+	s.Scale = data.Scale(*f.Scale)
+	if d := len(f.Names); len(s.Scale.Mean) != d || len(s.Scale.Deviation) != d {
+		return fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(s.Scale.Mean), len(s.Scale.Deviation), d)
+	}
+	if least := slices.Min(s.Scale.Deviation); !(least > 0) {
+		return fmt.Errorf("standardised_by has the deviation %v", least)
+	}
+	return nil
+}
+
+func (f *file) imputer(s *Saved) (err error) {
+	if f.Imputer == nil {
+		return nil
+	}
+	s.ImputerKind = f.Imputer.Kind
+	if s.Imputer, err = nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0)); err != nil {
+		return err
+	}
+	if n, ok := s.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
+		return errors.New("its imputer needs noise levels, but noise is missing")
+	}
+	if err := readParams(s.Imputer.Params(), f.Imputer.Parameters); err != nil {
+		return fmt.Errorf("imputer: %w", err)
+	}
+	return nil
+}
+
+func (f *file) transform(s *Saved) (err error) {
+	if len(f.Transform) == 0 {
+		return nil
+	}
+	if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
+		err = fmt.Errorf("transform: %w", err)
+	}
+	return err
 }
 
 func (f *file) support(s *Saved) (err error) {
@@ -387,81 +446,6 @@ func (f *file) support(s *Saved) (err error) {
 	return nil
 }
 
-func decodeFile(text []byte) (*file, error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return nil, errors.New("it holds no JSON object; give the model.json of a fit")
-	}
-	var head struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
-	}
-	if head.Version > modelVersion {
-		return nil, fmt.Errorf("it was written by a newer program: its version is %d, this program reads %d", head.Version, modelVersion)
-	}
-	var f file
-	if err := strictjson.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", err)
-	}
-	if f.Version < 1 || len(f.Names) == 0 {
-		return nil, errors.New("it has no version or no names")
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(f.Names)))) < len(f.Names) {
-		return nil, fmt.Errorf("two of its columns have the same name: %s", strings.Join(f.Names, ", "))
-	}
-	if f.Columns != nil && len(f.Columns) != len(f.Names) {
-		return nil, fmt.Errorf("it has columns for %d names, and %d names", len(f.Columns), len(f.Names))
-	}
-	for j, width := range f.Columns {
-		if levels := len(f.Levels[f.Names[j]]); width < 1 || width > data.MostLevels || width > 1 && levels != width+1 {
-			return nil, fmt.Errorf("%q has %d columns for %d levels", f.Names[j], width, levels)
-		}
-	}
-	return &f, nil
-}
-
-func (f *file) model(text []byte) (model.Model, error) {
-	d := len(f.Names)
-	for _, width := range f.Columns {
-		d += width - 1
-	}
-	m, err := model.New(f.Model, d, f.Options, stream.New(0))
-	if err != nil {
-		return nil, err
-	}
-	if parametric, ok := m.(model.Parametric); ok {
-		return m, readQuantities(text, parametric)
-	}
-	return m, readParams(m.Params(), f.Parameters)
-}
-
-// It fails if the levels do not match the model.
-func (f *file) levels(m model.Model) (levels [][]string, err error) {
-	known := 0
-	if f.Levels != nil {
-		levels = make([][]string, len(f.Names))
-	}
-	mixed, _ := m.(*model.Mixed)
-	for j, name := range f.Names {
-		names, coded := f.Levels[name]
-		if coded {
-			levels[j] = names
-			known++
-		}
-		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-			return nil, fmt.Errorf("levels of %q: at least one is needed, with different names", name)
-		}
-		if mixed != nil && mixed.Levels(j) != len(names) {
-			return nil, fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels(j))
-		}
-	}
-	if known < len(f.Levels) {
-		return nil, errors.New("levels: a named column is not in the model")
-	}
-	return levels, nil
-}
-
 // Kinds says how to read a table for the model.
 func (s *Saved) Kinds() map[string]data.Column {
 	kinds := map[string]data.Column{}
@@ -478,20 +462,6 @@ func (s *Saved) Kinds() map[string]data.Column {
 	return kinds
 }
 
-func (f *file) imputer() (nets.Imputer, error) {
-	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
-	if err != nil {
-		return nil, err
-	}
-	if n, ok := imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
-		return nil, errors.New("its imputer needs noise levels, but noise is missing")
-	}
-	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {
-		return nil, fmt.Errorf("imputer: %w", err)
-	}
-	return imputer, nil
-}
-
 func readQuantities(text []byte, m model.Parametric) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -503,33 +473,37 @@ func readQuantities(text []byte, m model.Parametric) error {
 		if !ok {
 			return fmt.Errorf("%s is missing", q.Name)
 		}
-		if q.Symmetric && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-			sparse, err := readSymmetric(raw, q)
-			if err != nil {
-				return fmt.Errorf("%s: %w", q.Name, err)
-			}
-			qs = append(qs, sparse)
-			continue
+		q, err := readQuantity(raw, q)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
 		}
-		var flat []float64
-		if err := json.Unmarshal(raw, &flat); err == nil {
-			qs = append(qs, model.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
-			continue
-		}
-		var rows [][]float64
-		if err := json.Unmarshal(raw, &rows); err != nil {
-			return fmt.Errorf("%s: %w", q.Name, strictjson.Plainly(err))
-		}
-		n := model.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
-		for i, row := range rows {
-			if len(row) != q.Cols {
-				return fmt.Errorf("%s: row %d has %d numbers, %d are needed", q.Name, i+1, len(row), q.Cols)
-			}
-			n.Value = append(n.Value, row...)
-		}
-		qs = append(qs, n)
+		qs = append(qs, q)
 	}
 	return m.SetQuantities(qs)
+}
+
+// readQuantity reads a list of numbers, a list of rows, or a symmetricFile.
+func readQuantity(raw json.RawMessage, q model.Quantity) (model.Quantity, error) {
+	if q.Symmetric && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		return readSymmetric(raw, q)
+	}
+	n := model.Quantity{Name: q.Name, Rows: 1, Cols: q.Cols}
+	if err := json.Unmarshal(raw, &n.Value); err == nil {
+		n.Cols = len(n.Value)
+		return n, nil
+	}
+	var rows [][]float64
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		return q, strictjson.Plainly(err)
+	}
+	n.Rows, n.Value = len(rows), nil
+	for i, row := range rows {
+		if len(row) != q.Cols {
+			return q, fmt.Errorf("row %d has %d numbers, %d are needed", i+1, len(row), q.Cols)
+		}
+		n.Value = append(n.Value, row...)
+	}
+	return n, nil
 }
 
 // denseColumns is the number of columns above which matrices are stored as the diagonal and the

@@ -51,9 +51,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	}
 	f := &Model{Posterior: s.Posterior, Names: s.Names, Levels: s.Levels, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
-		for range s.Names {
-			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
-		}
+		f.Scale = data.UnitScale(len(s.Names))
 	}
 	return f, nil
 }
@@ -65,6 +63,18 @@ func (f *Model) density() model.Model {
 		return diffusion.Level(l, signal, sigma)
 	}
 	return f.Model
+}
+
+// split returns f without the tilt of its energy, and the tilt's mixture and factor; nil without one.
+func (f *Model) split() (*Model, *model.Mixed, nets.Factor) {
+	e, ok := f.Model.(nets.Tilted)
+	if !ok {
+		return f, nil, nil
+	}
+	plain, m, factor := e.Split()
+	out := *f
+	out.Model = plain
+	return &out, m, factor
 }
 
 // joint returns density times the probability of the missingness pattern.
@@ -107,17 +117,6 @@ func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	inside := *x
 	inside.Names = f.Transform.Labels(t.Names) // the units of the message
 	return x, inside.Inside(f.patterned())
-}
-
-func (f *Model) standardised(t *data.Table) *data.Table {
-	z := *t
-	z.Values = make([]float64, len(t.Values))
-	for i, seen := range t.Observed {
-		if j := i % t.D; seen {
-			z.Values[i] = (t.Values[i] - f.Scale.Mean[j]) / f.Scale.Deviation[j]
-		}
-	}
-	return &z
 }
 
 // restore converts rows z to the units of the table, in place.

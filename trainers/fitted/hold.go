@@ -73,10 +73,7 @@ func (h Hold) candidates(j int, x float64) []float64 {
 
 // multiple is k·step without binary rounding digits.
 func multiple(k, step float64) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 15, 64), 64)
-	if err != nil {
-		return k * step
-	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 15, 64), 64) // ±Inf beyond float64
 	return v
 }
 
@@ -90,18 +87,14 @@ func Grids(t *data.Table) []float64 {
 	for j := range t.D {
 		most := -1
 		for _, v := range t.Column(j) {
-			most = max(most, decimals(v))
+			_, places, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), ".")
+			most = max(most, len(places))
 		}
 		if most >= 0 && most <= mostDecimals {
 			steps[j] = multiple(1, math.Pow(10, -float64(most)))
 		}
 	}
 	return steps
-}
-
-func decimals(v float64) int {
-	_, places, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), ".")
-	return len(places)
 }
 
 // Ranges returns each column's observed minimum and maximum, infinite without observed values.
@@ -135,51 +128,25 @@ func allowed(f *Model, t *data.Table) func(i int, completed []float64) bool {
 	}
 }
 
-// Far outside: beyond the observed range by more than 1.5 ranges and 6 standard deviations.
+// Draws are far outside beyond the observed range by more than 1.5 ranges and 6 standard deviations.
+// A column extrapolates if more than a third of at least 20 draws are outside the observed range.
 const (
-	farRanges     = 1.5
-	farDeviations = 6.
-	judgedCells   = 10 // minimum number of observed cells
+	farRanges         = 1.5
+	farDeviations     = 6.
+	judgedCells       = 10 // minimum number of observed cells
+	extrapolatedShare = 1. / 3
+	extrapolatedDraws = 20
 )
 
 // Beyond reports, per column, draws far outside the observed range.
 func (r *Imputed) Beyond(t *data.Table) (problems []string) {
-	for j, name := range t.Names {
-		x := t.Column(j)
-		if len(x) < judgedCells || data.Coded(t, j) != nil {
-			continue
-		}
-		low, high := slices.Min(x), slices.Max(x)
-		_, variance := stat.PopMeanVariance(x, nil)
-		room := max(farRanges*(high-low), farDeviations*math.Sqrt(variance))
-		cells, beyond, worst, farthest := 0, 0, 0.0, room
-		for k := j; k < len(r.Values); k += t.D {
-			if t.Observed[k/t.D/r.Draws*t.D+j] {
-				continue
-			}
-			cells++
-			v := r.Values[k]
-			by := max(low-v, v-high)
-			if by > room {
-				beyond++
-			}
-			if by > farthest {
-				worst, farthest = v, by
-			}
-		}
-		if beyond > 0 {
-			problems = append(problems, fmt.Sprintf("%d of %d draws of %s lie far outside the observed range (%.4g to %.4g), for example %.4g", beyond, cells, name, low, high, worst))
+	for _, c := range Summarise(t, r.Values, r.Draws) {
+		if o := c.Observed; c.far > 0 {
+			problems = append(problems, fmt.Sprintf("%d of %d draws of %s lie far outside the observed range (%.4g to %.4g), for example %.4g", c.far, c.Imputed.N, c.Name, o.Low, o.High, c.farthest))
 		}
 	}
 	return problems
 }
-
-// Extrapolated: more than this share of at least this number of draws lies outside the observed
-// range.
-const (
-	extrapolatedShare = 1. / 3
-	extrapolatedDraws = 20
-)
 
 // Extrapolated names columns with more than a third of the draws outside the observed range. With a
 // missingness mechanism or bounds such draws may be right.
@@ -206,6 +173,9 @@ type ColumnSummary struct {
 	Outside           float64 // share of imputed values outside the observed range
 
 	Levels []LevelShare // of a column of levels, most frequent observed level first; else nil
+
+	far      int     // imputed numbers far outside the observed range
+	farthest float64 // of them
 }
 
 // LevelShare is the share of a level among observed and among imputed cells.
@@ -222,6 +192,12 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 			continue
 		}
 		c := ColumnSummary{Column: j, Name: name, Observed: momentsOf(observed)}
+		names, farthest := data.Coded(t, j), math.Inf(1)
+		if o := c.Observed; o.N >= judgedCells && names == nil {
+			sd := o.SD * math.Sqrt(float64(o.N-1)/float64(o.N))
+			farthest = max(farRanges*(o.High-o.Low), farDeviations*sd)
+		}
+		room := farthest
 		var imputed []float64
 		for k := j; k < len(values); k += t.D {
 			if t.Observed[k/t.D/draws*t.D+j] {
@@ -229,27 +205,40 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 			}
 			v := values[k]
 			imputed = append(imputed, v)
-			if v < c.Observed.Low || v > c.Observed.High {
+			by := max(c.Observed.Low-v, v-c.Observed.High)
+			if by > 0 {
 				c.Outside++
+			}
+			if by > room {
+				c.far++
+			}
+			if by > farthest {
+				c.farthest, farthest = v, by
 			}
 		}
 		c.Outside /= float64(len(imputed))
 		c.Imputed = momentsOf(imputed)
-		if names := data.Coded(t, j); names != nil {
-			for _, name := range names {
-				c.Levels = append(c.Levels, LevelShare{Name: name})
-			}
-			for _, v := range observed {
-				c.Levels[int(v)].Observed += 1 / float64(len(observed))
-			}
-			for _, v := range imputed {
-				c.Levels[int(v)].Imputed += 1 / float64(len(imputed))
-			}
-			slices.SortStableFunc(c.Levels, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
-		}
+		c.Levels = levelShares(names, observed, imputed)
 		columns = append(columns, c)
 	}
 	return columns
+}
+
+func levelShares(names []string, observed, imputed []float64) (shares []LevelShare) {
+	if names == nil {
+		return nil
+	}
+	for _, name := range names {
+		shares = append(shares, LevelShare{Name: name})
+	}
+	for _, v := range observed {
+		shares[int(v)].Observed += 1 / float64(len(observed))
+	}
+	for _, v := range imputed {
+		shares[int(v)].Imputed += 1 / float64(len(imputed))
+	}
+	slices.SortStableFunc(shares, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
+	return shares
 }
 
 func momentsOf(x []float64) Moments {

@@ -2,6 +2,7 @@ package fitted_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,50 +53,34 @@ func TestSummarise(t *testing.T) {
 	}}, columns)
 }
 
-func TestBeyond(t *testing.T) {
-	table := &data.Table{Names: []string{"age", "volume", "few"}, N: 30, D: 3}
-	for i := range 30 {
-		table.Values = append(table.Values, float64(20+i), float64(1+i%25), float64(i))
-		table.Observed = append(table.Observed, true, i >= 2, i < 5)
-	}
-	r := &fitted.Imputed{Draws: 2}
-	for i := range 30 {
-		for k := range 2 {
-			volume, few := table.Values[3*i+1], 1e6
-			if i < 2 {
-				volume = []float64{-20, -45, 26, -129}[2*i+k] // 6 deviations are 43
-			}
-			r.Values = append(r.Values, table.Values[3*i], volume, few)
-		}
-	}
-	problems := r.Beyond(table)
-	require.Equal(t, []string{"2 of 4 draws of volume lie far outside the observed range (1 to 25), for example -129"}, problems)
-}
-
-func TestDrawsThatExtrapolate(t *testing.T) {
+// Far is beyond 6 standard deviations, 34.6; 1.5 ranges are 28.5.
+func TestBeyondAndExtrapolated(t *testing.T) {
 	table := &data.Table{Names: []string{"volume"}, N: 30, D: 1}
 	for i := range 30 {
 		table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, i >= 10)
 	}
-	problems := func(draws, outside int) []string {
+	drawn := func(draws int, values ...float64) (beyond, extrapolated []string) { // then 15 again and again
 		r := &fitted.Imputed{Draws: draws}
-		for i := range 30 {
-			for range draws {
-				v := float64(i)
-				if i < 10 {
-					v = 15
-					if outside > 0 {
-						outside, v = outside-1, 7
-					}
-				}
-				r.Values = append(r.Values, v)
+		for i := range 10 * draws {
+			v := 15.
+			if i < len(values) {
+				v = values[i]
 			}
+			r.Values = append(r.Values, v)
 		}
-		return r.Extrapolated(table)
+		for range 20 * draws {
+			r.Values = append(r.Values, 0) // observed cells
+		}
+		return r.Beyond(table), r.Extrapolated(table)
 	}
-	require.Empty(t, problems(3, 10))
-	require.Equal(t, []string{"37 % of the draws of volume lie outside the observed range (10 to 29): the model extrapolates; MatchConfig.Donors keeps to observed values"}, problems(3, 11))
-	require.Empty(t, problems(1, 9))
+	beyond, extrapolated := drawn(3, slices.Repeat([]float64{7}, 10)...)
+	require.Empty(t, slices.Concat(beyond, extrapolated))
+	beyond, extrapolated = drawn(3, slices.Repeat([]float64{7}, 11)...)
+	require.Empty(t, beyond)
+	require.Equal(t, []string{"37 % of the draws of volume lie outside the observed range (10 to 29): the model extrapolates; MatchConfig.Donors keeps to observed values"}, extrapolated)
+	beyond, extrapolated = drawn(1, 29+36, -20, 29+34, -129)
+	require.Equal(t, []string{"2 of 10 draws of volume lie far outside the observed range (10 to 29), for example -129"}, beyond)
+	require.Empty(t, extrapolated, "of few draws")
 }
 
 func TestMixingConverged(t *testing.T) {

@@ -51,21 +51,6 @@ type Imputed struct {
 	Mixing  *Mixing   // of chains, else nil
 }
 
-// Gaps returns the draws of each missing cell, row by row.
-func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
-	for at, seen := range t.Observed {
-		if seen {
-			continue
-		}
-		draws := make([]float64, r.Draws)
-		for k := range draws {
-			draws[k] = r.row(at/t.D, k, t.D)[at%t.D]
-		}
-		gaps = append(gaps, draws)
-	}
-	return gaps
-}
-
 // Mixing of four chains per row with missing cells.
 type Mixing struct {
 	mcmc.Mixing
@@ -153,7 +138,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if err != nil {
 		return nil, err
 	}
-	z := f.standardised(t)
+	z := f.Scale.Standardised(t)
 	sampler, err := cellSamplerByName(c.Sampler)
 	if err != nil {
 		return nil, err
@@ -212,7 +197,9 @@ func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, 
 	}
 	b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
 	if err == nil && c.Partial != nil {
-		c.Partial.Put(k, savedBlock(b, z.D))
+		s := SavedBlock{RHat: b.rhat, Size: b.size}
+		eachGap(b.mask, z.D, c.Draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
+		c.Partial.Put(k, s)
 	}
 	return b, err
 }

@@ -98,19 +98,25 @@ func TestImputeNormal(t *testing.T) {
 			if len(gaps) == 0 {
 				continue
 			}
-			truth := given(t, normal, row)
-			var sigma mat.SymDense
-			truth.CovarianceMatrix(&sigma)
-			n := float64(draws)
-			for a, j := range gaps {
-				x := mat.Col(nil, j, own)
-				require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n), "%s, row %d", by, i)
-				require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
-				for b := range a {
-					se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
-					require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, gaps[b], own), nil), 4.5*se)
-				}
-			}
+			requireNormal(t, given(t, normal, row), own, gaps)
+		}
+	}
+}
+
+// requireNormal compares moments of columns with a normal's, within 4.5 standard errors.
+func requireNormal(t *testing.T, truth *distmv.Normal, draws *mat.Dense, columns []int) {
+	t.Helper()
+	var sigma mat.SymDense
+	truth.CovarianceMatrix(&sigma)
+	rows, _ := draws.Dims()
+	n := float64(rows)
+	for a, j := range columns {
+		x := mat.Col(nil, j, draws)
+		require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n))
+		require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
+		for b := range a {
+			se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
+			require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, columns[b], draws), nil), 4.5*se)
 		}
 	}
 }
@@ -169,7 +175,7 @@ func (m noiseConditionalNormal) Evaluate(b *graph.Builder, x graph.Node) model.E
 		return model.Evaluation{Score: x}
 	}
 	_, d := graph.Shape(x)
-	variance := b.Add(b.Scale(0.25, b.Square(m.signal)), b.Square(m.sigma))
+	variance := b.Add(b.Scale(0.25, b.Map(graph.Square, m.signal)), b.Map(graph.Square, m.sigma))
 	inverse := b.Columns(b.Map(&graph.Function{Name: "reciprocal", F: func(v float64) float64 { return 1 / v }}, variance), d)
 	r := b.Sub(x, b.Columns(b.Scale(m.mean, m.signal), d))
 	t := model.Evaluation{Score: b.Scale(-1, b.Prod(inverse, r))}

@@ -96,11 +96,6 @@ func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
-	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
-	return &Rows{Values: values}, err
-}
-
 // scoreKept returns the normalised log densities of the observed cells, without derivatives.
 func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
@@ -111,7 +106,7 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	if err != nil {
 		return nil, err
 	}
-	z, log := f.standardised(x), make([]float64, t.N)
+	z, log := f.Scale.Standardised(x), make([]float64, t.N)
 	density, err := f.Posterior.LogDensity()
 	if err != nil {
 		return nil, err
@@ -141,89 +136,90 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	return &Scores{Sampler: ClosedForm, LogDensity: log}, err
 }
 
-// parametersOf returns per draw the log weights, and per component the mean and the upper triangle
-// of the precision, row by row.
+// drawnParams hold per draw the log weights, and per component the mean and the upper triangle of
+// the precision, row by row.
+func drawnParams(draws, components, d int) []*graph.Param {
+	n := draws * components
+	return []*graph.Param{graph.NewParam("log_weights", draws, components), graph.NewParam("means", n, d), graph.NewParam("precisions", n, d*(d+1)/2)}
+}
+
 func parametersOf(p *posterior.Parameters) map[string]packed {
 	d, k := p.Width(), len(p.Draws[0].LogWeights)
-	weights := &graph.Param{Name: "log_weights", Rows: len(p.Draws), Cols: k}
-	means := &graph.Param{Name: "means", Rows: len(p.Draws) * k, Cols: d}
-	precisions := &graph.Param{Name: "precisions", Rows: len(p.Draws) * k, Cols: d * (d + 1) / 2}
-	for _, m := range p.Draws {
-		weights.Value = append(weights.Value, m.LogWeights...)
-		means.Value = append(means.Value, m.Means...)
-		for at := 0; at < len(m.Precisions); at += d {
-			precisions.Value = append(precisions.Value, m.Precisions[at+at/d%d:at+d]...)
+	params := drawnParams(len(p.Draws), k, d)
+	at := 0
+	for s, m := range p.Draws {
+		copy(params[0].Value[s*k:], m.LogWeights)
+		copy(params[1].Value[s*k*d:], m.Means)
+		for i := 0; i < len(m.Precisions); i += d {
+			at += copy(params[2].Value[at:], m.Precisions[i+i/d%d:i+d])
 		}
 	}
-	out, _ := packParams([]*graph.Param{weights, means, precisions}) // cannot fail: the names differ
+	out, _ := packParams(params) // cannot fail: the names differ
 	return out
 }
 
-func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
-	p := &posterior.Parameters{Cuts: make([][]float64, len(s.Names)), Levels: make([]int, len(s.Names))}
+func (f *file) posterior(s *Saved) error {
+	if f.Model != FromPosterior {
+		return nil
+	}
 	if s.Scale.Mean == nil {
-		return nil, errors.New("standardised_by is missing")
+		return errors.New("standardised_by is missing")
 	}
+	p := &posterior.Parameters{Cuts: make([][]float64, len(s.Names)), Levels: make([]int, len(s.Names))}
 	if err := f.kinds(s, p); err != nil {
-		return nil, err
+		return err
 	}
-	weights, means, precisions := f.Parameters["log_weights"], f.Parameters["means"], f.Parameters["precisions"]
-	d, draws, k := p.Width(), weights.Rows, weights.Cols
-	if draws < 1 || k < 1 || draws > len(weights.Float64) || k > len(weights.Float64) {
-		return nil, errors.New(`parameter "log_weights" is missing or damaged`)
+	size := f.Parameters["log_weights"]
+	d, draws, k := p.Width(), size.Rows, size.Cols
+	if cells := len(size.Float64) / 8; draws < 1 || k < 1 || draws > cells || k > cells || len(f.Parameters["precisions"].Float64)/8 != draws*k*d*(d+1)/2 {
+		return errors.New("its draws of the parameters are missing or damaged")
 	}
-	param := func(name string, rows, cols int) *graph.Param {
-		return &graph.Param{Name: name, Rows: rows, Cols: cols, Value: make([]float64, rows*cols)}
+	params := drawnParams(draws, k, d)
+	if err := readParams(params, f.Parameters); err != nil {
+		return err
 	}
-	if means.Rows != draws*k || means.Cols != d || precisions.Rows != draws*k || precisions.Cols != d*(d+1)/2 || len(means.Float64) != 8*draws*k*d {
-		return nil, fmt.Errorf("its means are (%d, %d) and its precisions (%d, %d): (%d, %d) and (%[5]d, %d) are needed", means.Rows, means.Cols, precisions.Rows, precisions.Cols, draws*k, d, d*(d+1)/2)
-	}
-	w, m, u := param("log_weights", draws, k), param("means", draws*k, d), param("precisions", draws*k, d*(d+1)/2)
-	if err := readParams([]*graph.Param{w, m, u}, f.Parameters); err != nil {
-		return nil, err
-	}
+	upper := params[2].Value
 	for s := range draws {
-		one := posterior.Mixture{LogWeights: w.Value[s*k : s*k+k], Means: m.Value[s*k*d : (s+1)*k*d]}
-		for range k {
-			precision := make([]float64, d*d)
+		one := posterior.Mixture{LogWeights: params[0].Value[s*k : s*k+k], Means: params[1].Value[s*k*d : (s+1)*k*d], Precisions: make([]float64, k*d*d)}
+		for precision := range slices.Chunk(one.Precisions, d*d) {
 			for i := range d {
 				for j := i; j < d; j++ {
-					precision[i*d+j], precision[j*d+i], u.Value = u.Value[0], u.Value[0], u.Value[1:]
+					precision[i*d+j], precision[j*d+i], upper = upper[0], upper[0], upper[1:]
 				}
 			}
-			one.Precisions = append(one.Precisions, precision...)
 		}
 		p.Draws = append(p.Draws, one)
 	}
-	return p, p.Check()
+	s.Posterior = p
+	return p.Check()
 }
 
 func (f *file) kinds(s *Saved, p *posterior.Parameters) error {
-	for j := range s.Names {
+	for j, name := range s.Names {
 		var function transform.Function
-		var names []string
+		names := f.Levels[name]
 		if s.Transform != nil {
 			function = s.Transform[j]
 		}
-		if s.Levels != nil {
-			names = s.Levels[j]
-		}
 		o, cut := function.(*transform.Ordinal)
 		switch {
-		case cut && names != nil && len(o.Values()) != len(names):
-			return fmt.Errorf("%q has %d levels, and %d categories", s.Names[j], len(names), len(o.Values()))
 		case cut && names == nil:
 			s.Transform[j] = &levels{o}
 		case len(names) > 2 && function == nil:
 			p.Levels[j] = len(names)
-		case !cut && names != nil:
-			return fmt.Errorf("%q has %d levels, but a function without levels", s.Names[j], len(names))
+		case names != nil && (!cut || len(o.Values()) != len(names)):
+			return fmt.Errorf("%q has %d levels, but a function without these levels", name, len(names))
 		}
 		if cut {
-			for _, at := range o.Cuts() {
-				p.Cuts[j] = append(p.Cuts[j], (at-s.Scale.Mean[j])/s.Scale.Deviation[j])
-			}
+			p.Cuts[j] = standardCuts(o.Cuts(), s.Scale, j)
 		}
 	}
 	return nil
+}
+
+func standardCuts(cuts []float64, s data.Scale, j int) (z []float64) {
+	for _, at := range cuts {
+		z = append(z, (at-s.Mean[j])/s.Deviation[j])
+	}
+	return z
 }

@@ -13,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/data/truncnorm"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/trainers/source"
 )
 
@@ -81,23 +82,11 @@ func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficie
 		centre, sd := floats.Dot(coefficients.RawRowView(j), x), 1/math.Sqrt(p.At(j, j))
 		low, high := math.Inf(-1), math.Inf(1)
 		if seen {
-			low, high = between(z.Cuts[j], z.Values[row*z.D+j])
+			low, high = posterior.Interval(z.Cuts[j], sort.SearchFloat64s(z.Cuts[j], z.Values[row*z.D+j]))
 		}
 		low, high = (low-mean[j]-centre)/sd, (high-mean[j]-centre)/sd
 		x[j] = centre + sd*truncnorm.Transport(rng.NormFloat64(), low, high)
 	}
-}
-
-func between(cuts []float64, z float64) (low, high float64) {
-	low, high = math.Inf(-1), math.Inf(1)
-	k := sort.SearchFloat64s(cuts, z)
-	if k > 0 {
-		low = cuts[k-1]
-	}
-	if k < len(cuts) {
-		high = cuts[k]
-	}
-	return low, high
 }
 
 // mostFrequent returns the mode, the least of several.

@@ -44,16 +44,14 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if c.Donors < 1 || c.Workers < 1 {
 		return 0, fmt.Errorf("%d donors, %d workers: both must be positive", c.Donors, c.Workers)
 	}
-	if f.Missingness != nil {
+	switch {
+	case f.Missingness != nil:
 		return 0, errNoMatch
-	}
-	if f.Posterior != nil {
+	case f.Posterior != nil:
 		return 0, errKeptMatch
-	}
-	if f.ordinal() {
+	case f.ordinal():
 		return 0, errLatentMatch
-	}
-	if f.mixed() != nil {
+	case f.mixed() != nil:
 		return 0, errLevelsMatch
 	}
 	if _, err := f.predictor(t.N); err != nil {
@@ -85,18 +83,14 @@ func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c Match
 	if x, err = f.Transform.Table(x); err != nil {
 		return 0, err
 	}
-	z := f.standardised(x).Values
+	z := f.Scale.Standardised(x).Values
 	rng := stream.New(c.Seed, stream.Sample, uint64(k), 1)
-	for j := range t.D {
-		if err := ctx.Err(); err != nil {
-			return kept, err
-		}
-		stayed, err := matchColumn(f, t, r, c, p, j, k, z, rng)
-		if kept += stayed; err != nil {
-			return kept, err
-		}
+	for j := 0; j < t.D && err == nil; j++ {
+		var stayed int
+		stayed, err = matchColumn(f, t, r, c, p, j, k, z, rng)
+		kept, err = kept+stayed, cmp.Or(err, ctx.Err())
 	}
-	return kept, nil
+	return kept, err
 }
 
 func (r *Imputed) row(i, k, d int) []float64 {

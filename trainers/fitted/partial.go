@@ -30,12 +30,6 @@ func LoadPartial(path, of string) (*Partial, error) {
 	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }
 
-func savedBlock(b block, d int) SavedBlock {
-	s := SavedBlock{RHat: b.rhat, Size: b.size}
-	eachGap(b.mask, d, len(b.x)/len(b.mask), func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
-	return s
-}
-
 // It fails with ErrOtherImputation if s has other rows or settings; chained requires R-hats.
 func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b block, err error) {
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}

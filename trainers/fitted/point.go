@@ -41,7 +41,8 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	if err != nil {
 		return nil, err
 	}
-	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
+	normal, closed := model.AsNormal(f.Model)
+	if closed && c.Sampler == "exact" && !f.Domain.Bounded() && f.Missingness == nil && f.Transform == nil {
 		return expectations(f, t, normal)
 	}
 	if f.mixed() != nil && f.Transform == nil {
@@ -81,20 +82,12 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	return r, err
 }
 
-// normalMeans returns ok only if conditional means have a closed form.
-func (f *Model) normalMeans() (model.Normal, bool) {
-	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
-		return nil, false
-	}
-	return model.AsNormal(f.Model)
-}
-
 func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 	if _, err := f.transformed(t); err != nil {
 		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	z := f.standardised(t)
+	z := f.Scale.Standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
 	for i := range t.N {
 		row, mask := z.Values[i*t.D:(i+1)*t.D], marks(t, i)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -40,7 +39,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Observe    func(done, total int) // called after each chain; may be nil
 //	Partial    *Partial // saved chains to continue, may be nil
 //	Save       func(*Partial) error // called after each chain and before an interrupted run returns; may be nil
-//	Cuts, Levels, Anchor // set by Posterior
+//	Cuts, Levels // set by Posterior
 type PosteriorConfig = posterior.Config
 
 // Posterior draws a table's missing cells, in its units, with the parameters of a normal mixture
@@ -65,9 +64,7 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	for j, function := range functions {
 		switch l := function.(type) {
 		case interface{ Cuts() []float64 }:
-			for _, at := range l.Cuts() {
-				c.Cuts[j] = append(c.Cuts[j], (at-scale.Mean[j])/scale.Deviation[j])
-			}
+			c.Cuts[j] = standardCuts(l.Cuts(), scale, j)
 		case nominal:
 			c.Levels[j], scale.Mean[j], scale.Deviation[j] = len(l), 0, 1
 			for at := j; at < len(z.Values); at += t.D {
@@ -98,15 +95,11 @@ func (r *PosteriorImputed) Point(t *data.Table) *Points {
 		for k := range x {
 			x[k] = r.Values[(i*r.Draws+k)*t.D+j]
 		}
-		switch levels := data.Coded(t, j); {
+		switch {
 		case t.Observed[at]:
 			p.Values[at] = t.Values[at]
-		case levels != nil:
-			counts := make([]float64, len(levels))
-			for _, level := range x {
-				counts[int(level)]++
-			}
-			p.Values[at] = float64(floats.MaxIdx(counts))
+		case data.Coded(t, j) != nil:
+			p.Values[at] = mostFrequent(x)
 		default:
 			p.Values[at] = stat.Mean(x, nil)
 			p.Error[at] = stat.StdDev(x, nil) / math.Sqrt(float64(r.Draws))
@@ -131,26 +124,22 @@ func snap(t *data.Table, values []float64) {
 
 // fill returns the table's rows, each with every draw of its missing cells; gaps has, per draw, the
 // transformed missing cells by row.
-func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
-	z, next := make([]float64, t.D), 0
-	for i := range t.N {
-		observed, from := t.Observed[i*t.D:(i+1)*t.D], next
-		for _, drawn := range gaps {
-			clear(z)
-			next = from
-			for j, seen := range observed {
-				if !seen {
-					z[j] = drawn[next]
-					next++
-				}
+func fill(f *Model, t *data.Table, gaps [][]float64) []float64 {
+	values := make([]float64, len(t.Values)*len(gaps))
+	for k, drawn := range gaps {
+		z, next := make([]float64, len(t.Values)), 0
+		for at, seen := range t.Observed {
+			if !seen {
+				z[at] = drawn[next]
+				next++
 			}
-			f.restore(z)
-			for j, seen := range observed {
-				if seen {
-					z[j] = t.Values[i*t.D+j]
-				}
+		}
+		f.restore(z)
+		for at, seen := range t.Observed {
+			if seen {
+				z[at] = t.Values[at]
 			}
-			values = append(values, z...)
+			values[(at/t.D*len(gaps)+k)*t.D+at%t.D] = z[at]
 		}
 	}
 	return values

@@ -1,7 +1,6 @@
 package fitted_test
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/data/transform"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/posterior"
 	"missingscore/trainers/fitted"
@@ -72,42 +70,6 @@ func TestPosterior(t *testing.T) {
 	// draw and truth are two draws around one line, of deviation 0.3 each
 	require.InEpsilon(t, 2*0.3*0.3, squares/cells, 0.35)
 	require.Greater(t, right/threes, 0.7)
-	require.Len(t, r.Gaps(gaps), gaps.Missing())
-	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
-}
-
-// A volume measured mostly above 8 years, constant until puberty: draws for younger rows stay near
-// the youngest measured.
-func TestPosteriorBeyondTheObserved(t *testing.T) {
-	slowtest.Skip(t, "3 s")
-	rng := stream.New(12)
-	steps := []float64{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25}
-	var rows [][]float64
-	for range 250 {
-		age := 21 * rng.Float64()
-		puberty := 1 / (1 + math.Exp(-(age-13.5+0.8*rng.NormFloat64())/1.1))
-		height := 50 + 6.2*age - 0.06*age*age + 8*puberty + (2+0.25*age)*rng.NormFloat64()
-		weight := math.Exp(1.25 + 0.0178*height + 0.1*rng.NormFloat64())
-		volume := (1.5 + 22*puberty) * math.Exp(0.2*rng.NormFloat64())
-		step := slices.MinFunc(steps, func(a, b float64) int { return cmp.Compare(math.Abs(a-volume), math.Abs(b-volume)) })
-		if age < 8+0.5*rng.NormFloat64() || rng.Float64() < 0.3 {
-			step = nan
-		}
-		rows = append(rows, []float64{age, height, weight, step})
-	}
-	gaps := table([]string{"age", "height", "weight", "volume"}, rows...)
-	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 10, Seed: 1, Workers: 2})
-	require.True(t, r.Converged())
-	mean, cells := 0.0, 0.0
-	for at := 0; at < len(r.Values); at += 4 {
-		if r.Values[at] < 2 {
-			cells++
-			mean += (r.Values[at+3] - mean) / cells
-		}
-	}
-	t.Logf("mean volume under two years %.2f, normals in use %.1f", mean, r.Law.InUse)
-	require.Less(t, mean, 2.5)
-	require.Positive(t, mean)
 }
 
 // A number, a yes/no column, an ordered and a nominal column of four levels, one unobserved, all

@@ -12,20 +12,19 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/mcmc"
-	"missingscore/nets"
 	"missingscore/trainers/source"
 )
 
 const (
 	rowChains     = 4   // per row
-	firstWarmUp   = 150 // iterations of the first attempt
-	firstDraws    = 250
-	chainAttempts = 4 // each twice as long as the one before
+	firstWarmUp   = 60  // iterations
+	firstDraws    = 120 // iterations of the first attempt
+	chainAttempts = 5   // each twice as long as the one before
 	leastSize     = 100
 )
 
-// Draw k of a row comes from its chain k mod 4. Chains that have not converged continue, doubling
-// in length, unless the caller set the iterations.
+// Draw k of a row comes from its chain k mod 4. Chains that have not converged go on, twice as long
+// as before, unless the caller set the iterations.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)
@@ -36,56 +35,58 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, tries := c.Chains, chainAttempts
-	first.Group, first.Scale, first.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
-	if e, ok := f.Model.(nets.Tilted); ok && e.Proposal() != nil {
-		first.Jump = e.Proposal()
-	} else {
-		first.Jump = model.NewMixed(1, make([]int, z.D))
+	o, tries := c.Chains, chainAttempts
+	plain, jump, factor := f.split()
+	if o.Jump, o.Factor = jump, factor; jump == nil {
+		o.Jump = model.NewMixed(1, make([]int, z.D))
 		for j, v := range sd {
-			first.Jump.Means[0][j], first.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
+			o.Jump.Means[0][j], o.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
 		}
 	}
-	first.Travel = math.Pi / 2 // a quarter period of a standard normal
-	if first.Draws != 0 {
+	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
+	o.Travel = math.Pi / 2 // a quarter period of a standard normal
+	if o.Draws != 0 {
 		tries = 1
 	}
-	setting.Default(&first.Draws, max(firstDraws, 10*first.Keep))
-	setting.Default(&first.WarmUp, firstWarmUp)
-	if first.Keep > first.Draws {
-		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", first.Draws, rowChains, c.Draws)
+	setting.Default(&o.Draws, max(firstDraws, 10*o.Keep))
+	setting.Default(&o.WarmUp, firstWarmUp)
+	if o.Keep > o.Draws {
+		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
 	}
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, err := start(ctx, rows, rng)
+		if err == nil {
+			err = meet(ctx, &b, plain.joint(), f.gaps(), o, c.Draws, tries, rng.Rand)
+		}
 		if err != nil {
-			return b, err
+			err = fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
 		}
-		if err := meet(ctx, &b, f.joint(), f.gaps(), first, c.Draws, tries, rng.Rand); err != nil {
-			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
-		}
-		return b, nil
+		return b, err
 	}, nil
 }
 
-// b.x are the chains' starts; o configures the first attempt.
+// b.x are the chains' starts; o.Draws is of the first attempt.
 func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
-	n, d, x := len(b.rows), density.Dim(), b.x
-	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
-	open := make([]int, n) // rows whose chains have not converged
-	for i := range open {
-		open[i] = i
+	n, d := len(b.rows), density.Dim()
+	var open []int // rows whose chains have not converged
+	for i := range n {
+		open = append(open, i)
+		o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
 	}
-	for try := 1; len(open) > 0 && try <= tries; try++ {
-		o.Observed = nil
-		for _, i := range open {
-			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
-		}
-		r, err := mcmc.HMC(ctx, density, support, x, o, rng)
+	chains, err := mcmc.New(density, support, b.x, o)
+	if err != nil {
+		return err
+	}
+	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
+	if err := chains.WarmUp(ctx, o.WarmUp, rng); err != nil {
+		return err
+	}
+	for try := range tries {
+		r, err := chains.Draw(ctx, o.Draws<<try, rng)
 		if err != nil {
 			return err
 		}
-		var apart []int
-		x = nil
+		var groups, apart []int
 		for a, i := range open {
 			b.rhat[i], b.size[i] = r.GroupRHat[a], r.GroupSize[a]
 			for k := range draws { // the last states first
@@ -93,11 +94,15 @@ func meet(ctx context.Context, b *block, density model.Model, support *domain.Do
 				copy(b.x[(i*draws+k)*d:], r.Kept[at*d:(at+1)*d])
 			}
 			if !(b.rhat[i] <= MaxRHat && b.size[i] >= float64(max(leastSize, draws))) {
-				apart = append(apart, i)
-				x = append(x, r.Last[a*rowChains*d:(a+1)*rowChains*d]...)
+				groups, apart = append(groups, a), append(apart, i)
 			}
 		}
-		open, o.WarmUp, o.Draws = apart, 2*o.WarmUp, 2*o.Draws
+		if open = apart; len(open) == 0 {
+			break
+		}
+		if err := chains.Only(groups); err != nil {
+			return err
+		}
 	}
 	return nil
 }

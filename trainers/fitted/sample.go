@@ -18,7 +18,6 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/internal/trainers/mcmc"
-	"missingscore/nets"
 )
 
 // SampleConfig configures Sample. Zero values select the defaults.
@@ -118,7 +117,10 @@ var rowSamplers = []rowSampler{
 	}},
 	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
 	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
-	{predictive, refusesPredictive, rowsByParameters},
+	{predictive, refusesPredictive, func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+		values, err := f.Posterior.Sample(c.N, new(stream.Stream).At(c.Seed, stream.Sample))
+		return &Rows{Values: values}, err
+	}},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.
@@ -198,20 +200,21 @@ const (
 
 // byRowChains returns rows at equal distances along the chains.
 func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries int) (*Rows, error) {
-	q, support, rng := f.density(), f.support(), stream.New(c.Seed, stream.Sample)
+	support, rng := f.support(), stream.New(c.Seed, stream.Sample)
 	o, r := c.Chains, &Rows{}
-	o.Travel = math.Pi / 2
+	plain, jump, factor := f.split()
+	q := plain.density()
+	o.Travel, o.Jump, o.Factor = math.Pi/2, jump, factor
 	if o.Draws != 0 {
 		tries = 1
 	}
 	o.Keep = (c.N + chains - 1) / chains
 	var x []float64
 	var err error
-	if e, ok := f.Model.(nets.Tilted); ok && e.Proposal() != nil {
-		o.Jump = e.Proposal()
+	if jump != nil {
 		setting.Default(&o.WarmUp, 40)
 		setting.Default(&o.Draws, max(60, 10*o.Keep))
-		x, r.Start, err = proposed(ctx, q, support, o.Jump, chains, rng)
+		x, r.Start, err = proposed(ctx, f.density(), support, jump, chains, rng)
 		r.Start /= float64(chains)
 	} else {
 		setting.Default(&o.WarmUp, 200)
@@ -221,17 +224,19 @@ func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries in
 	if err != nil {
 		return nil, err
 	}
-	for ; tries > 0; tries-- {
-		if r.Chains, err = mcmc.HMC(ctx, q, support, x, o, rng); err != nil {
-			return nil, err
-		}
-		if r.Converged() {
+	h, err := mcmc.New(q, support, x, o)
+	if err == nil {
+		err = h.WarmUp(ctx, o.WarmUp, rng)
+	}
+	for try := 0; err == nil && try < tries; try++ {
+		if r.Chains, err = h.Draw(ctx, o.Draws<<try, rng); err != nil {
 			break
 		}
-		x, o.WarmUp, o.Draws = r.Chains.Last, 2*o.WarmUp, 2*o.Draws
+		if r.Values = r.Chains.Kept[:c.N*q.Dim()]; r.Converged() {
+			break
+		}
 	}
-	r.Values = r.Chains.Kept[:c.N*q.Dim()]
-	return r, nil
+	return r, err
 }
 
 // CheckedRows is the number of rows that CheckDraws draws if draws are independent.
@@ -275,19 +280,10 @@ func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mix
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := newWeighted(q, s, m)
+	omega, err := weigh(ctx, q, s, m, pool, proposedRatio*n)
 	if err != nil {
 		return nil, 0, err
 	}
-	omega, parts, err := w.at(ctx, pool)
-	if err != nil {
-		return nil, 0, err
-	}
-	truncate, err := truncation(m.Weights, omega, parts)
-	if err != nil {
-		return nil, 0, err
-	}
-	truncate(omega, parts)
 	size = math.Pow(floats.Sum(omega), 2) / floats.Dot(omega, omega)
 	floats.CumSum(omega, omega)
 	step, at := omega[len(omega)-1]/float64(n), 0

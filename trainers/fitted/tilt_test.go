@@ -1,6 +1,7 @@
 package fitted
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -29,12 +30,6 @@ func TestTiltOfKnownShares(t *testing.T) {
 	of.Weights = []float64{0.9, 0.1} // of the model
 	q, err := model.NewMixture(of)
 	require.NoError(t, err)
-	w, err := newWeighted(q, nil, m)
-	require.NoError(t, err)
-	pool, err := m.SampleRows(pooledDraws, nil, rng)
-	require.NoError(t, err)
-	pooled, pooledParts, err := w.at(t.Context(), pool)
-	require.NoError(t, err)
 	var draws []float64
 	first, given := []int{0}, m.ByPattern()
 	for i := range table.N {
@@ -44,13 +39,12 @@ func TestTiltOfKnownShares(t *testing.T) {
 		}
 		first = append(first, len(draws)/2)
 	}
-	omega, parts, err := w.at(t.Context(), draws)
+	pool, err := m.SampleRows(pooledDraws, nil, rng)
 	require.NoError(t, err)
-	truncate, err := truncation(m.Weights, append([]float64{}, pooled...), pooledParts)
+	draws = append(draws, pool...)
+	omega, err := weigh(t.Context(), q, nil, m, draws, pooledDraws)
 	require.NoError(t, err)
-	truncate(omega, parts)
-	truncate(pooled, pooledParts)
-	a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
+	a := tiltOf(m, draws, omega, first)
 	b := []float64{a[0] / m.Weights[0] * 0.9, a[1] / m.Weights[1] * 0.1}
 	floats.Scale(1/floats.Sum(b), b)
 	require.InDelta(t, 0.35, b[0], 0.03)
@@ -67,10 +61,37 @@ func TestTiltAgain(t *testing.T) {
 	tilt := func() (values []float64) {
 		_, err := Complete(t.Context(), s, table, m, 1)
 		require.NoError(t, err)
-		for _, q := range e.Params() {
+		for _, q := range s.Model.Params() {
 			values = append(values, q.Value...)
 		}
 		return values
 	}
 	require.Equal(t, tilt(), tilt())
+}
+
+// A normal energy N(0, 4) becomes N(0.5, 1).
+func TestMatchMoments(t *testing.T) {
+	made, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{3}}, stream.New(1))
+	require.NoError(t, err)
+	p := map[string][]float64{}
+	for _, q := range made.Params() {
+		p[q.Name] = q.Value
+	}
+	clear(p["output weight"])
+	rng := stream.New(2)
+	var rows, drawn []float64
+	for range 20000 {
+		rows = append(rows, 0.5+rng.NormFloat64(), 3*rng.NormFloat64())
+		drawn = append(drawn, 2*rng.NormFloat64(), 3*rng.NormFloat64())
+	}
+	p["log stiffness"][0], p["log stiffness"][1] = -math.Log(4), -math.Log(9)
+	for _, q := range MatchMoments(made.(nets.Tilted), rows, drawn).Params() {
+		switch q.Name {
+		case "centre":
+			require.InDeltaSlice(t, []float64{0.5, 0}, q.Value, 0.05)
+		case "log stiffness":
+			require.InDeltaSlice(t, []float64{0, -math.Log(9)}, q.Value, 0.07)
+		}
+	}
+	require.InDelta(t, -math.Log(4), p["log stiffness"][0], 1e-12, "the energy itself is unchanged")
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
@@ -79,31 +78,21 @@ func TestTransformedScores(t *testing.T) {
 func TestTransformedDraws(t *testing.T) {
 	f, cov, mean := logNormal(t)
 	const n = 20000
-	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{0, 1.3, 25.7}, Observed: []bool{false, true, false}}
-	r, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: n, Seed: 1})
+	r, err := fitted.Impute(t.Context(), f, table(f.Names, []float64{nan, 1.3, nan}), fitted.ImputeConfig{Draws: n, Seed: 1})
 	require.NoError(t, err)
-	var logs, roots []float64
-	for k := range n {
-		logs, roots = append(logs, math.Log(r.Values[3*k])), append(roots, math.Sqrt(r.Values[3*k+2]))
-		require.Equal(t, 1.3, r.Values[3*k+1])
+	normal, ok := distmv.NewNormal(mean, cov, nil)
+	require.True(t, ok)
+	latent := func(values []float64) *mat.Dense {
+		y := mat.NewDense(n, 3, values)
+		y.Apply(func(_, j int, v float64) float64 {
+			return []func(float64) float64{math.Log, func(v float64) float64 { return v }, math.Sqrt}[j](v)
+		}, y)
+		return y
 	}
-	for _, c := range []struct {
-		j     int
-		drawn []float64
-	}{{0, logs}, {2, roots}} {
-		slope := cov.At(c.j, 1) / cov.At(1, 1)
-		variance := cov.At(c.j, c.j) - slope*cov.At(c.j, 1)
-		require.InDelta(t, mean[c.j]+slope*(1.3-mean[1]), stat.Mean(c.drawn, nil), 4.5*math.Sqrt(variance/n))
-		require.InDelta(t, variance, stat.Variance(c.drawn, nil), 4.5*variance*math.Sqrt(2./n))
-	}
+	requireNormal(t, given(t, normal, []float64{nan, 1.3, nan}), latent(r.Values), []int{0, 2})
 	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: n, Seed: 2})
 	require.NoError(t, err)
-	logs = logs[:0]
-	for k := range n {
-		logs = append(logs, math.Log(rows.Values[3*k]))
-	}
-	require.InDelta(t, mean[0], stat.Mean(logs, nil), 4.5*math.Sqrt(cov.At(0, 0)/n))
-	require.InDelta(t, cov.At(0, 0), stat.Variance(logs, nil), 4.5*cov.At(0, 0)*math.Sqrt(2./n))
+	requireNormal(t, normal, latent(rows.Values), []int{0, 1, 2})
 }
 
 func TestTransformedCellsRefused(t *testing.T) {

@@ -2,9 +2,9 @@ package fitted
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
+
+	"missingscore/internal/trainers/engine"
 )
 
 // Uncertainty holds a fit's standard errors and intervals (docs/theory/inference.md#parameters).
@@ -24,63 +24,31 @@ type Parameter struct {
 }
 
 type parameterFile struct {
-	Name     string   `json:"name"`
-	Estimate float64  `json:"estimate"`
-	SE       *float64 `json:"se"`
-	Low      *float64 `json:"low"`
-	High     *float64 `json:"high"`
+	Name     string  `json:"name"`
+	Estimate float64 `json:"estimate"`
+	SE       known   `json:"se"`
+	Low      known   `json:"low"`
+	High     known   `json:"high"`
+}
+
+// known is a number; null in JSON if it is not finite.
+type known float64
+
+func (k known) MarshalJSON() ([]byte, error) {
+	if !engine.Finite(float64(k)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(k))
 }
 
 func (p Parameter) MarshalJSON() ([]byte, error) {
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
-		}
-		return &x
-	}
-	return json.Marshal(parameterFile{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
+	return json.Marshal(parameterFile{p.Name, p.Estimate, known(p.SE), known(p.Low), known(p.High)})
 }
 
 func (p *Parameter) UnmarshalJSON(text []byte) error {
-	var f parameterFile
-	if err := json.Unmarshal(text, &f); err != nil {
-		return err
-	}
-	number := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
-		}
-		return *x
-	}
-	*p = Parameter{f.Name, f.Estimate, number(f.SE), number(f.Low), number(f.High)}
-	return nil
-}
-
-func (u *Uncertainty) check() error {
-	if u == nil {
-		return nil
-	}
-	if !(u.Level > 0 && u.Level < 1) {
-		return fmt.Errorf("inference: the level is %v, and must be between 0 and 1", u.Level)
-	}
-	for _, p := range u.Parameters {
-		if p.Name == "" || p.SE < 0 {
-			return errors.New("inference: a parameter has no name, or a negative standard error")
-		}
-	}
-	n := len(u.Parameters)
-	if u.Covariance != nil && (len(u.Covariance) != n || n == 0) {
-		return fmt.Errorf("inference: the covariance has %d rows for %d parameters", len(u.Covariance), n)
-	}
-	for j, row := range u.Covariance {
-		if len(row) != n {
-			return fmt.Errorf("inference: row %d of the covariance has %d numbers, %d are needed", j+1, len(row), n)
-		}
-		for k := range j {
-			if row[k] != u.Covariance[k][j] {
-				return fmt.Errorf("inference: the covariance is not symmetric at (%d, %d)", j+1, k+1)
-			}
-		}
-	}
-	return nil
+	none := known(math.NaN()) // stays if the file has null
+	f := parameterFile{SE: none, Low: none, High: none}
+	err := json.Unmarshal(text, &f)
+	*p = Parameter{f.Name, f.Estimate, float64(f.SE), float64(f.Low), float64(f.High)}
+	return err
 }

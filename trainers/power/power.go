@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -47,16 +50,7 @@ type Normal = simulate.Gaussian
 // NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold; it
 // fails without edges.
 func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold float64) (*Truth, error) {
-	whole := network.Threshold(g.Precision, -1)
-	n, err := network.New(names, g.Precision, whole)
-	if err != nil {
-		return nil, err
-	}
-	weights, err := replicate.Weights(n)
-	if err != nil {
-		return nil, err
-	}
-	t := &Truth{Names: names, Gaussian: g, Domain: s, Weights: weights}
+	t := &Truth{Names: names, Gaussian: g, Domain: s, Weights: network.PartialCorrelations(g.Precision)}
 	return t, t.take(threshold)
 }
 
@@ -64,11 +58,9 @@ func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold f
 func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, threshold float64) (*Truth, error) {
 	t := &Truth{Gaussian: g, Blocks: blocks, Cuts: cuts}
 	d := g.Precision.SymmetricDim()
-	packed := make([]float64, d*(d+1)/2)
+	var packed []float64
 	for j := range d {
-		for k := j; k < d; k++ {
-			packed[graph.PackedIndex(d, j, k)] = g.Precision.At(j, k)
-		}
+		packed = append(packed, mat.Row(nil, j, g.Precision)[j:]...)
 	}
 	strengths := sparse.FromPacked(packed, d).Strengths(blocks)
 	for a, from := range blocks {
@@ -87,7 +79,7 @@ func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, 
 // It fails without edges.
 func (t *Truth) take(threshold float64) error {
 	for i, w := range t.Weights {
-		if !(w > threshold || w < -threshold) {
+		if !(math.Abs(w) > threshold) {
 			t.Weights[i] = 0
 		}
 	}
@@ -118,15 +110,9 @@ func (t *Truth) observed(latent *data.Table) *data.Table {
 			x := row[0]
 			switch {
 			case b.Width > 1:
-				x = 0
-				for k, most := 0, 0.; k < b.Width; k++ {
-					if row[k] > most {
-						x, most = float64(k+1), row[k]
-					}
-				}
+				x = float64(floats.MaxIdx(append([]float64{0}, row...)))
 			case b.Levels != nil:
-				at, _ := slices.BinarySearch(t.Cuts[b.First], x)
-				x = float64(at)
+				x = float64(sort.SearchFloat64s(t.Cuts[b.First], x))
 			}
 			o.Values[i*d+j] = x
 		}
@@ -207,10 +193,11 @@ func (p Problem) Identity(c Config) (string, error) {
 	c.Sensitivity, c.Level = 0, 0
 	g := p.Truth.Gaussian
 	settings := []any{c, p.Spec, p.Truth.Names, g.Mean, g.Precision.RawSymmetric().Data, p.Truth.Domain, p.Truth.Weights, p.Truth.Blocks, p.Truth.Cuts, p.Gaps.Share}
-	if p.Gaps.Like == nil {
-		return replicate.Identity(settings)
+	var tables []*data.Table
+	if p.Gaps.Like != nil {
+		tables = append(tables, p.Gaps.Like)
 	}
-	return replicate.Identity(settings, p.Gaps.Like)
+	return replicate.Identity(settings, tables...)
 }
 
 // Run simulates and estimates the unfinished tables and summarises; done holds earlier tables of
@@ -265,13 +252,12 @@ func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 	rng := stream.New(seed, stream.Hide, uint64(n), k)
 	like := p.Gaps.Like
 	if like == nil {
-		hidden, err := data.HideMCAR(complete, p.Gaps.Share, rng)
-		if err != nil {
-			return nil, fmt.Errorf("a table of %d rows: %w", n, err)
+		if complete, err = data.HideMCAR(complete, p.Gaps.Share, rng); err != nil {
+			err = fmt.Errorf("a table of %d rows: %w", n, err)
 		}
-		return hidden, nil
+		return complete, err
 	}
-	observed := make([]bool, 0, n*like.D)
+	var observed []bool
 	for range n {
 		i := rng.IntN(like.N)
 		observed = append(observed, like.Observed[i*like.D:(i+1)*like.D]...)

@@ -3,9 +3,9 @@
 package replicate
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"sync"
 
 	"missingscore/data"
 	"missingscore/graph"
@@ -26,53 +26,36 @@ type Config struct {
 // Run makes the unfinished replicates 0 … total−1 and returns all in order. If ctx is cancelled it
 // saves and returns ctx's error; an error of a replicate stops the run.
 func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one func(ctx context.Context, k int) (T, error)) ([]T, error) {
-	pool, inner := panics.WithContext(ctx)
-	pool.SetLimit(max(1, c.Workers))
-	var mu sync.Mutex
-	for k := range total {
-		if inner.Err() != nil {
-			break
+	save := func() error {
+		if c.Save == nil {
+			return nil
 		}
-		if _, ok := done.Get(k); ok {
-			continue
-		}
-		pool.Go(func() error {
-			made, err := one(inner, k)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done.Put(k, made)
-			if c.Observe != nil {
-				c.Observe(done.Count(), total)
-			}
-			return c.save()
-		})
+		return c.Save()
 	}
-	err := pool.Wait()
+	all := make([]T, total)
+	var left []int
+	for k := range all {
+		made, ok := done.Get(k)
+		if all[k] = made; !ok {
+			left = append(left, k)
+		}
+	}
+	err := panics.Each(ctx, c.Workers, len(left), func() (func(context.Context, int) error, error) {
+		return func(ctx context.Context, task int) (err error) {
+			all[left[task]], err = one(ctx, left[task])
+			return err
+		}, nil
+	}, func(task int) error {
+		done.Put(left[task], all[left[task]])
+		if c.Observe != nil {
+			c.Observe(done.Count(), total)
+		}
+		return save()
+	})
 	if ctx.Err() != nil {
-		if err := c.save(); err != nil {
-			return nil, err
-		}
-		return nil, ctx.Err()
+		return nil, cmp.Or(save(), ctx.Err())
 	}
-	if err != nil {
-		return nil, err
-	}
-	var all []T
-	for k := range total {
-		made, _ := done.Get(k)
-		all = append(all, made)
-	}
-	return all, nil
-}
-
-func (c Config) save() error {
-	if c.Save == nil {
-		return nil
-	}
-	return c.Save()
+	return all, err
 }
 
 // Done are the finished replicates of a run, by number.

@@ -36,11 +36,11 @@ func (m twoPoints) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Nod
 			means = append(means, v)
 		}
 	}
-	x := b.Add(b.Tile(b.Constant(2, m.d, means), n), b.Scale(narrow, b.GroupRepeat(noise, 2)))
-	logits := b.Tile(b.Param(m.logits), n)
-	weight := b.Sub(logits, b.GroupRepeat(b.GroupLogSumExp(logits, 2), 2))
+	x := b.Add(graph.Tile(b, b.Constant(2, m.d, means), n), b.Scale(narrow, b.GroupRepeat(noise, 2)))
+	logits := graph.Tile(b, b.Param(m.logits), n)
+	weight := b.Sub(logits, b.GroupRepeat(graph.GroupLogSumExp(b, logits, 2), 2))
 	// 30 deviations apart: the other density is 0
-	z := b.RowSum(b.Prod(b.GroupRepeat(b.Complement(rows.Mask), 2), b.Scale(-0.5, b.Square(b.GroupRepeat(noise, 2)))))
+	z := b.RowSum(b.Prod(b.GroupRepeat(b.Map(graph.Complement, rows.Mask), 2), b.Scale(-0.5, b.Map(graph.Square, b.GroupRepeat(noise, 2)))))
 	return nets.Strata{K: 2, X: x, LogDensity: b.Add(weight, z), LogWeight: weight}
 }
 

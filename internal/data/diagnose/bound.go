@@ -15,35 +15,33 @@ func tooSkewedForBound(e *examined) []Finding {
 	if e.support == nil {
 		return nil
 	}
-	var found []int
 	var shown, functions []string
-	for j := range e.D {
+	found := e.where(func(j int, c summary) bool {
 		x := e.column(e.after, j)
-		if e.explained[j] || len(x) < fewestRows {
-			continue
+		if len(x) < fewestRows {
+			return false
 		}
 		mean, sd := stat.MeanStdDev(x, nil)
 		// For an exponential sample, sd/mean has standard error 1/√n.
 		limit := 1 + 2/math.Sqrt(float64(len(x)))
-		low, high := e.support.Lower[j], e.support.Upper[j]
-		bound := low
-		if !(sd > limit*(mean-low)) {
-			bound = high
-			if !(sd > limit*(high-mean)) {
-				continue
+		bound, high := e.support.Lower[j], e.support.Upper[j]
+		if !(sd > limit*(mean-bound)) {
+			if bound = high; !(sd > limit*(high-mean)) {
+				return false
 			}
 		}
-		found = append(found, j)
 		shown = append(shown, fmt.Sprintf("%s (bound %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
 		functions = append(functions, e.Names[j]+"="+e.advised(j, e.Domain.Lower[j], e.Domain.Upper[j]))
+		return true
+	})
+	for _, j := range found {
 		e.explained[j] = true
 	}
-	if found == nil {
-		return nil
+	f := e.finding(Warning, found, "{columns} {is|are} too skewed for {its bound|their bounds}: no truncated normal distribution fits:  %s; transform {it|them} (%s)", list(shown), set("Spec.Transform", functions))
+	for i := range f {
+		f[i].Functions = functions
 	}
-	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: no truncated normal distribution fits:  %s; transform %s (%s)",
-		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
+	return f
 }
 
 func (e *examined) advised(j int, low, high float64) string {
@@ -63,22 +61,20 @@ func (e *examined) advised(j int, low, high float64) string {
 }
 
 func skewed(e *examined) []Finding {
-	var found []int
 	var functions []string
-	for j, c := range e.columns {
+	found := e.where(func(j int, c summary) bool {
 		bounded := e.support != nil && e.support.BoundedColumn(j)
-		if e.explained[j] || bounded || e.transformed(j) || e.natural(j) || !c.far {
-			continue
+		if bounded || e.transformed(j) || e.natural(j) || !c.far {
+			return false
 		}
-		found = append(found, j)
 		functions = append(functions, e.Names[j]+"="+normaliser(e.column(e.Table, j), c.low))
+		return true
+	})
+	f := e.finding(Note, found, "{columns} {is|are} far from normal (skewness beyond 2 or heavy tails): a few rows determine {its|their} edges; consider a transform (%s)", set("Spec.Transform", functions))
+	for i := range f {
+		f[i].Functions = functions
 	}
-	if found == nil {
-		return nil
-	}
-	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows determine %s edges; consider a transform (%s)",
-		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
+	return f
 }
 
 // normaliser returns log or log1p for skewness below 1 and excess kurtosis below 5, else npn.

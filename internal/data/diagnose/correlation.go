@@ -1,12 +1,8 @@
 package diagnose
 
 import (
-	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -82,49 +78,23 @@ func (e *examined) nearlyEqual(j, k int) bool {
 
 // complete is the correlation of columns over the n rows that have all of them.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
-	const atOnce = 512 // rows multiplied at a time
 	t, d := e.after, len(columns)
-	mean, rows := make([]float64, d), make([]float64, 0, atOnce*d)
-	each := func(visit func()) {
-		for i := 0; i < len(t.Values); i += t.D {
-			if !slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
-				for _, j := range columns {
-					rows = append(rows, (t.Values[i+j]-e.units[j].mean)/e.units[j].sd)
-				}
-			}
-			if len(rows) == cap(rows) || i+t.D == len(t.Values) {
-				visit()
-				rows = rows[:0]
-			}
+	whole := &data.Table{D: d}
+	for i := 0; i < len(t.Values); i += t.D {
+		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
+			continue
 		}
+		for _, j := range columns {
+			whole.Values = append(whole.Values, t.Values[i+j])
+		}
+		whole.N++
 	}
-	each(func() {
-		n += len(rows) / d
-		for i := 0; i < len(rows); i += d {
-			floats.Add(mean, rows[i:i+d])
-		}
-	})
-	if n == 0 {
-		return nil, 0
+	if !enoughComplete(whole.N, d) {
+		return nil, whole.N
 	}
-	floats.Scale(1/float64(n), mean)
-	r = mat.NewSymDense(d, nil)
-	each(func() {
-		for i := 0; i < len(rows); i += d {
-			floats.Sub(rows[i:i+d], mean)
-		}
-		if len(rows) > 0 {
-			blas64.Syrk(blas.Trans, 1, blas64.General{Rows: len(rows) / d, Cols: d, Stride: d, Data: rows}, 1, r.RawSymmetric())
-		}
-	})
-	sd := make([]float64, d)
-	for k := range sd {
-		sd[k] = math.Sqrt(r.At(k, k))
-	}
-	for k := range sd {
-		for l := k; l < d; l++ {
-			r.SetSym(k, l, r.At(k, l)/(sd[k]*sd[l]))
-		}
-	}
-	return r, n
+	whole.Observed = slices.Repeat([]bool{true}, len(whole.Values))
+	z, _ := data.StandardScale(whole).InPlace(whole)
+	r = mat.NewSymDense(d, z.PairSums().Cross)
+	r.ScaleSym(1/float64(whole.N), r)
+	return r, whole.N
 }

@@ -56,7 +56,7 @@ func dependent(e *examined) []Finding {
 			findings = append(findings, f)
 		}
 		active = slices.Delete(active, target, target+1)
-		r = without(r, target)
+		r = within(r, slices.Delete(allColumns(r), target, target+1))
 	}
 	return findings
 }
@@ -88,24 +88,27 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	return findings, left
 }
 
-func (e *examined) together(columns []int) (first []float64, others [][]float64) {
-	others = make([][]float64, len(columns)-1)
-	t := e.after
-	for i := 0; i < len(t.Values); i += t.D {
-		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
+// together returns the values of columns in the rows that have all of them, and the number of these
+// rows, as often as they count.
+func together(t *data.Table, columns []int) (x [][]float64, rows int) {
+	x = make([][]float64, len(columns))
+	for i := range t.N {
+		at := i * t.D
+		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[at+j] }) {
 			continue
 		}
-		first = append(first, t.Values[i+columns[0]])
-		for k, j := range columns[1:] {
-			others[k] = append(others[k], t.Values[i+j])
+		rows += int(t.Count(i) + 0.5)
+		for k, j := range columns {
+			x[k] = append(x[k], t.Values[at+j])
 		}
 	}
-	return first, others
+	return x, rows
 }
 
 // parts are the columns with nonzero slopes in the first column's relation.
 func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) {
-	y, x := e.together(columns)
+	all, _ := together(e.after, columns)
+	y, x := all[0], all[1:]
 	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
 		return f, nil, false
 	}
@@ -113,19 +116,15 @@ func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) 
 	if !(unexplained < explainedBut) {
 		return f, nil, false
 	}
-	parts = columns[:1:1]
-	for k, slope := range slopes {
-		if math.Abs(slope)*stat.StdDev(x[k], nil) > leastKept*stat.StdDev(y, nil) {
-			parts = append(parts, columns[k+1])
-		}
-	}
+	sd := stat.StdDev(y, nil)
+	parts, _ = contributing(columns, slopes, x, leastKept*sd)
 	if 1 < len(parts) && len(parts) < len(columns) {
 		return e.combination(parts)
 	}
-	columns, slopes = withoutZeros(columns, slopes, x, stat.StdDev(y, nil))
+	columns, slopes = contributing(columns, slopes, x, zeroPart*sd)
 	names, labels := e.names(columns), e.Transform.Labels(e.Names)
 	share := fmt.Sprintf("all but %.2g %% of its variance", 100*unexplained)
-	of := fmt.Sprintf("%s ≈ %s", labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)))
+	of := fmt.Sprintf("%s ≈ %s", labels[columns[0]], formula(slopes, columns[1:], labels, constant, sd))
 	f = Finding{Severity: Warning, Columns: names, LeaveOut: names[:1]}
 	if unexplained < exactBut {
 		share, f.Exact = "exact up to rounding", of
@@ -135,11 +134,11 @@ func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) 
 	return f, columns, true
 }
 
-// withoutZeros removes columns that contribute at most zeroPart of the first column's sd.
-func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (kept []int, parts []float64) {
+// contributing keeps the first column and those that contribute more than least to its variation.
+func contributing(columns []int, slopes []float64, x [][]float64, least float64) (kept []int, parts []float64) {
 	kept = columns[:1:1]
 	for k, slope := range slopes {
-		if math.Abs(slope)*stat.StdDev(x[k], nil) > zeroPart*sd {
+		if math.Abs(slope)*stat.StdDev(x[k], nil) > least {
 			kept, parts = append(kept, columns[k+1]), append(parts, slope)
 		}
 	}
@@ -214,7 +213,6 @@ func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplaine
 // loadings on the last eigenvector while the unexplained share is at most three times that of all
 // columns, or kept.
 func leastSet(r *mat.SymDense, candidate, kept float64) []int {
-	d := r.SymmetricDim()
 	var eigen mat.EigenSym
 	if !eigen.Factorize(r, true) {
 		return nil
@@ -222,10 +220,7 @@ func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	loading := func(j int) float64 { return math.Abs(vectors.At(j, 0)) }
-	set := make([]int, d)
-	for j := range set {
-		set[j] = j
-	}
+	set := allColumns(r)
 	share, _ := unexplained(r, set)
 	if share > candidate {
 		return nil
@@ -246,14 +241,29 @@ func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	return set
 }
 
+// within is the part of r for a set of columns.
+func within(r *mat.SymDense, set []int) *mat.SymDense {
+	s := mat.NewSymDense(len(set), nil)
+	for a, j := range set {
+		for b, k := range set[:a+1] {
+			s.SetSym(a, b, r.At(j, k))
+		}
+	}
+	return s
+}
+
+func allColumns(r *mat.SymDense) []int {
+	all := make([]int, r.SymmetricDim())
+	for j := range all {
+		all[j] = j
+	}
+	return all
+}
+
 // unexplained returns the smallest 1 − R² = 1/(R⁻¹)_jj, and the column with the largest coefficient.
 func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
-	n := len(set)
-	s := mat.NewSymDense(n, nil)
-	for a, j := range set {
-		for b := a; b < n; b++ {
-			s.SetSym(a, b, r.At(j, set[b]))
-		}
+	n, s := len(set), within(r, set)
+	for a := range n {
 		s.SetSym(a, a, s.At(a, a)+1e-12)
 	}
 	var factor mat.Cholesky
@@ -272,23 +282,6 @@ func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	return 1 / inverse.At(which, which), which
 }
 
-func without(r *mat.SymDense, j int) *mat.SymDense {
-	d := r.SymmetricDim()
-	s := mat.NewSymDense(d-1, nil)
-	at := func(k int) int {
-		if k >= j {
-			return k + 1
-		}
-		return k
-	}
-	for a := range d - 1 {
-		for b := a; b < d-1; b++ {
-			s.SetSym(a, b, r.At(at(a), at(b)))
-		}
-	}
-	return s
-}
-
 // Copies warns of columns of a data.Counted table that are linear functions of another column up to
 // rounding, for at most 150 columns.
 func Copies(t *data.Table) (findings []Finding) {
@@ -297,16 +290,11 @@ func Copies(t *data.Table) (findings []Finding) {
 	}
 	for k := 1; k < t.D; k++ {
 		for j := range k {
-			var y, x []float64
-			for i := 0; i < len(t.Values); i += t.D {
-				if t.Observed[i+k] && t.Observed[i+j] {
-					y, x = append(y, t.Values[i+k]), append(x, t.Values[i+j])
-				}
-			}
-			if len(y) < 3 {
+			x, _ := together(t, []int{k, j})
+			if len(x[0]) < 3 {
 				continue
 			}
-			if _, _, unexplained := regress(y, [][]float64{x}); unexplained < exactBut {
+			if _, _, unexplained := regress(x[0], x[1:]); unexplained < exactBut {
 				names := []string{t.Names[k], t.Names[j]}
 				of := fmt.Sprintf("%s is a linear function of %s", t.Names[k], t.Names[j])
 				findings = append(findings, Finding{Kind: "dependent", Severity: Warning, Columns: names, LeaveOut: names[:1], Exact: of,
@@ -322,14 +310,10 @@ func Copies(t *data.Table) (findings []Finding) {
 // combination of the others up to a share most of its variance; nil if there is none or r has more
 // than 150 columns.
 func Dependent(r *mat.SymDense, most float64) []int {
-	all := make([]int, r.SymmetricDim())
-	for j := range all {
-		all[j] = j
-	}
-	if len(all) > mostDependent {
+	if r.SymmetricDim() > mostDependent {
 		return nil
 	}
-	if share, _ := unexplained(r, all); share > most {
+	if share, _ := unexplained(r, allColumns(r)); share > most {
 		return nil
 	}
 	return leastSet(r, most, 0)
@@ -340,17 +324,7 @@ const exactShare = 1e-20
 // Exact counts the rows that have all the columns and reports whether the first column is a linear
 // combination of the others up to rounding, or rows are no more than columns.
 func Exact(t *data.Table, columns []int) (rows int, exact bool) {
-	x := make([][]float64, len(columns))
-	for i := range t.N {
-		cells := t.Observed[i*t.D : (i+1)*t.D]
-		if slices.ContainsFunc(columns, func(j int) bool { return !cells[j] }) {
-			continue
-		}
-		rows += int(t.Count(i) + 0.5)
-		for k, j := range columns {
-			x[k] = append(x[k], t.Values[i*t.D+j])
-		}
-	}
+	x, rows := together(t, columns)
 	if rows <= len(columns) {
 		return rows, true
 	}

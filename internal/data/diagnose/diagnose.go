@@ -8,6 +8,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -153,6 +154,8 @@ const listed = 6 // names in a message; the others are counted
 
 func list(words []string) string {
 	switch n := len(words); {
+	case n == 0:
+		return ""
 	case n > listed:
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:listed], ", "), n-listed)
 	case n > 1:
@@ -178,11 +181,30 @@ func set(name string, words []string) string {
 	return name + " " + shell.List(words)
 }
 
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return one
+// where returns the columns without an earlier fault that satisfy is.
+func (e *examined) where(is func(j int, c summary) bool) (found []int) {
+	for j, c := range e.columns {
+		if !e.explained[j] && is(j, c) {
+			found = append(found, j)
+		}
 	}
-	return more
+	return found
+}
+
+var forms = regexp.MustCompile(`\{([^|}]*)\|([^}]*)\}`)
+
+// finding describes columns, none for no columns. In its text {columns} names them, and {is|are}
+// agrees with their number.
+func (e *examined) finding(severity string, columns []int, text string, args ...any) []Finding {
+	if len(columns) == 0 {
+		return nil
+	}
+	names, form := e.names(columns), "$2"
+	if len(columns) == 1 {
+		form = "$1"
+	}
+	text = strings.ReplaceAll(forms.ReplaceAllString(text, form), "{columns}", strings.ReplaceAll(columnsText(names), "%", "%%"))
+	return []Finding{{Severity: severity, Columns: names, Message: fmt.Sprintf(text, args...)}}
 }
 
 type summary struct {

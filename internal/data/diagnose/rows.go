@@ -31,28 +31,27 @@ func rowsWithValues(t *data.Table) (n int) {
 	if t.Counted != nil || t.Sampled != nil {
 		return t.RowCount()
 	}
-	for i := range t.N {
-		for _, seen := range t.Observed[i*t.D : (i+1)*t.D] {
-			if seen {
-				n++
-				break
-			}
+	for row := range slices.Chunk(t.Observed, t.D) {
+		if slices.Contains(row, true) {
+			n++
 		}
 	}
 	return n
 }
 
 func fewRows(e *examined) []Finding {
-	n := rowsWithValues(e.Table)
-	switch {
+	f := Finding{Severity: Warning}
+	switch n := rowsWithValues(e.Table); {
 	case n < fewestRows:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: independent columns show correlations up to %.2f by chance; get more rows, or treat the result as exploratory", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
+		f.Message = fmt.Sprintf("only %d rows: independent columns show correlations up to %.2f by chance; get more rows, or treat the result as exploratory", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))
 	case e.Unpenalised && n <= e.D:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: too few to estimate a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
+		f.Message = fmt.Sprintf("%d rows for %d columns: too few to estimate a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)
 	case n <= e.D:
-		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: too few to detect weak partial correlations", n, e.D)}}
+		f.Severity, f.Message = Note, fmt.Sprintf("%d rows for %d columns: too few to detect weak partial correlations", n, e.D)
+	default:
+		return nil
 	}
-	return nil
+	return []Finding{f}
 }
 
 func seldomObserved(e *examined) []Finding {
@@ -70,16 +69,16 @@ func seldomObserved(e *examined) []Finding {
 			least = min(least, cells)
 		}
 	}
-	if seldom == nil {
-		return nil
-	}
 	names := e.names(seldom)
-	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))
+	leaveOut, advice := names, "leave {it|them} out ("+strings.ReplaceAll(set("ReadOptions.Exclude", names), "%", "%%")+")"
 	if e.D-len(names) < 2 { // nothing would be left to estimate
 		leaveOut, advice = nil, "get more rows, or treat the result as exploratory"
 	}
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (minimum: %d): estimates for %s are mostly noise; %s",
-		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
+	f := e.finding(Warning, seldom, "{columns} {is|are} observed in fewer than %d of %d rows (minimum: %d): estimates for {it|them} are mostly noise; "+advice, fewestRows, e.RowCount(), least)
+	for i := range f {
+		f[i].LeaveOut = leaveOut
+	}
+	return f
 }
 
 // matrices warns of rows that are a covariance matrix: symmetric, |a_jk| ≤ √(a_jj a_kk).

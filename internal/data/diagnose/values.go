@@ -18,44 +18,33 @@ const (
 )
 
 func fewValues(e *examined) []Finding {
-	var found []int
 	least, most := e.N, 0
-	for j, c := range e.columns {
-		levels := c.levels
-		if e.explained[j] || e.ordinal(j) || e.natural(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
-			continue
+	found := e.where(func(j int, c summary) bool {
+		few := c.cells >= leastForLevels && (c.levels <= veryFewLevels || c.whole && c.levels <= fewLevels)
+		if !few || e.ordinal(j) || e.natural(j) {
+			return false
 		}
-		found = append(found, j)
-		least, most = min(least, levels), max(most, levels)
-	}
-	if found == nil {
-		return nil
-	}
-	names := e.names(found)
-	count := fmt.Sprintf("%d", least)
+		least, most = min(least, c.levels), max(most, c.levels)
+		return true
+	})
+	count := fmt.Sprint(least)
 	if most > least {
 		count = fmt.Sprintf("%d to %d", least, most)
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s; for ordered levels add %s, for categories %s",
-		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))}}
+	names := e.names(found)
+	return e.finding(Note, found, "{columns} {has|have} only %s different values: {it is treated as a number|they are treated as numbers}; for ordered levels add %s, for categories %s",
+		count, set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))
 }
 
 func limits(e *examined) []Finding {
-	var found []int
 	var shown []string
-	for j, c := range e.columns {
-		if c.limit == nil || e.explained[j] {
-			continue
+	found := e.where(func(j int, c summary) bool {
+		if c.limit != nil {
+			shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.limit.value, c.limit.count))
 		}
-		found = append(found, j)
-		shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.limit.value, c.limit.count))
-	}
-	if found == nil {
-		return nil
-	}
-	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("the smallest or largest value of %s is far more frequent than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and declare it (Spec.Missingness, censored)",
-		columnsText(names), list(shown))}}
+		return c.limit != nil
+	})
+	return e.finding(Note, found, "the smallest or largest value of {columns} is far more frequent than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and declare it (Spec.Missingness, censored)", list(shown))
 }
 
 // limit finds an end with 5 cells, 5 % of the cells and three times as many as any other value.
@@ -79,7 +68,7 @@ const (
 	leastCategory  = 5  // cells of a category
 )
 
-func categories(e *examined) (found []Finding) {
+func categories(e *examined) []Finding {
 	var many, thin []int
 	for _, j := range e.Transform.Ordinal() {
 		c := e.columns[j]
@@ -90,50 +79,36 @@ func categories(e *examined) (found []Finding) {
 			thin = append(thin, j)
 		}
 	}
-	if many != nil {
-		names := e.names(many)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (the maximum is %d): as %s (without Spec.Transform=ordinal) %s nearly the same result faster",
-			columnsText(names), plural(len(names), "has", "have"), manyCategories, transform.MostCategories, plural(len(names), "a number", "numbers"), plural(len(names), "it gives", "they give"))})
-	}
-	if thin != nil {
-		names := e.names(thin)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: its threshold and correlations are imprecise; merge it with a neighbouring category in the table",
-			columnsText(names), plural(len(names), "has", "have"), leastCategory)})
-	}
-	return found
+	return append(e.finding(Note, many, "{columns} {has|have} more than %d categories (the maximum is %d): as {a number|numbers} (without Spec.Transform=ordinal) {it gives|they give} nearly the same result faster", manyCategories, transform.MostCategories),
+		e.finding(Note, thin, "{columns} {has|have} a category with fewer than %d cells: its threshold and correlations are imprecise; merge it with a neighbouring category in the table", leastCategory)...)
 }
 
 func noneCells(e *examined) []Finding {
-	var names, counts []string
-	for _, name := range e.Names {
+	var found []int
+	var counts []string
+	for j, name := range e.Names {
 		if n := e.Nones[name]; n > 0 {
-			names = append(names, name)
+			found = append(found, j)
 			counts = append(counts, fmt.Sprintf("%d of %s", n, printable.Cell(name)))
 		}
 	}
-	if names == nil {
-		return nil
-	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
+	return e.finding(Note, found, "cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))
 }
 
 const leastIncreasing = 20 // rows, if only their order is evidence
 
 func identifiers(e *examined) []Finding {
-	var found []int
-	for j, c := range e.columns {
-		if c.identifier {
-			found = append(found, j)
-			e.explained[j] = true
-		}
-	}
+	found := e.where(func(_ int, c summary) bool { return c.identifier })
 	if found == nil {
 		return nil
 	}
-	names := e.names(found)
-	first := e.columns[found[0]].first
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: all different): an identifier or a time, not a measurement; leave %s out (%s)",
-		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
+	for _, j := range found {
+		e.explained[j] = true
+	}
+	names, first := e.names(found), e.columns[found[0]].first
+	f := e.finding(Warning, found, "{columns} {counts or names the rows|count or name the rows} (%.6g, %.6g, …: all different): an identifier or a time, not a measurement; leave {it|them} out (%s)", first[0], first[1], set("ReadOptions.Exclude", names))
+	f[0].LeaveOut = names
+	return f
 }
 
 // identifies reports whether all cells differ and are equally spaced, or are whole numbers that

@@ -18,8 +18,7 @@ type joint struct {
 
 // newJoint returns the joint test of a column; nil if there are too few rows.
 func (w *work) newJoint(column int, predictors []int) *joint {
-	missing := missing(w.table, column)
-	rows := min(missing, w.table.N-missing)
+	rows := w.rarer(column)
 	if rows < perTerm*len(predictors) {
 		return nil
 	}

@@ -5,10 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/missingness"
@@ -61,8 +59,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 	slices.SortStableFunc(single, func(a, b association) int { return cmp.Compare(b.square, a.square) })
 	n := len(single)
 	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square) >= level })
-	missing := missing(w.table, j)
-	room := max(1, min(missing, w.table.N-missing)/perTerm)
+	room := max(1, w.rarer(j)/perTerm)
 	chosen := predictors(single[:min(room, len(single))])
 	slices.Sort(chosen)
 	return chosen
@@ -71,24 +68,16 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 // regress fills slope (d) with column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
 	_, yx := w.design(&joint{column: j, predictors: predictors}, w.fill(predictors))
-	n, p := yx.Dims()
-	d := design{n: n, p: p, x: yx.RawMatrix().Data}
-	for i := 0; i < len(d.x); i += p { // y makes room for the constant
-		d.y = append(d.y, d.x[i] == 1)
-		d.x[i] = 1
+	n, _ := yx.Dims()
+	y := mat.Col(nil, 0, yx)
+	for i := range n { // y makes room for the constant
+		yx.Set(i, 0, 1)
 	}
-	beta := d.fit(lawPenalty)
+	beta := logistic(yx, y, lawPenalty)
 	for a, k := range predictors {
-		slope[k] = beta[1+a]
+		slope[k] = beta.AtVec(1 + a)
 	}
-	return beta[0]
-}
-
-// design has rows x (n, p) and outcomes y, P(y = 1 | x) = 1/(1 + exp(−βᵀx)); column 0 is 1.
-type design struct {
-	n, p int
-	x    []float64
-	y    []bool
+	return beta.AtVec(0)
 }
 
 const (
@@ -96,78 +85,55 @@ const (
 	newtonLimit = 1e-10 // maximum gain of the last step, per row
 )
 
-// fit maximises the log-likelihood − ½ penalty Σ β_k², k ≥ 1, by Newton's method with step halving.
+// logistic maximises the log-likelihood − ½ penalty Σ β_k², k ≥ 1, of P(y = 1 | x) = 1/(1 + exp(−βᵀx))
+// by Newton's method with step halving, for rows x (n, p) whose column 0 is 1, and y 0 or 1.
 // Separated outcomes have no maximum without a penalty.
-func (d design) fit(penalty float64) []float64 {
-	beta, next := make([]float64, d.p), make([]float64, d.p)
-	gradient, step, scaled, hessian := make([]float64, d.p), make([]float64, d.p), make([]float64, len(d.x)), make([]float64, d.p*d.p)
-	value := d.penalised(beta, penalty)
+func logistic(x *mat.Dense, y []float64, penalty float64) *mat.VecDense {
+	n, p := x.Dims()
+	beta, next, residual := mat.NewVecDense(p, nil), mat.NewVecDense(p, nil), mat.NewVecDense(n, nil)
+	scaled, hessian := mat.NewDense(n, p, nil), mat.NewSymDense(p, nil)
+	var eta, gradient, step mat.VecDense
+	var factor mat.Cholesky
+	value := penalised(x, y, beta, penalty)
 	for range maxNewton {
-		d.derivatives(beta, penalty, gradient, scaled, hessian)
-		copy(step, gradient)
-		factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: d.p, Stride: d.p, Data: hessian})
-		if !ok { // separated by a constant: no curvature is left
+		eta.MulVec(x, beta)
+		for i := range n {
+			share := 1 / (1 + math.Exp(-eta.AtVec(i)))
+			residual.SetVec(i, y[i]-share)
+			floats.ScaleTo(scaled.RawRowView(i), math.Sqrt(share*(1-share)), x.RawRowView(i))
+		}
+		gradient.MulVec(x.T(), residual)
+		hessian.SymOuterK(1, scaled.T())
+		for k := 1; k < p; k++ {
+			gradient.SetVec(k, gradient.AtVec(k)-penalty*beta.AtVec(k))
+			hessian.SetSym(k, k, hessian.At(k, k)+penalty)
+		}
+		hessian.SetSym(0, 0, hessian.At(0, 0)+1e-12*float64(n))                       // if every outcome is certain
+		if !factor.Factorize(hessian) || factor.SolveVecTo(&step, &gradient) != nil { // no curvature is left
 			break
 		}
-		v := blas64.Vector{N: d.p, Inc: 1, Data: step}
-		blas64.Trsv(blas.NoTrans, factor, v)
-		blas64.Trsv(blas.Trans, factor, v)
-		gain := blas64.Dot(v, blas64.Vector{N: d.p, Inc: 1, Data: gradient})
 		moved := false
 		for size := 1.0; size > 1e-6 && !moved; size /= 2 {
-			for k := range next {
-				next[k] = beta[k] + size*step[k]
-			}
-			if to := d.penalised(next, penalty); to > value {
+			next.AddScaledVec(beta, size, &step)
+			if to := penalised(x, y, next, penalty); to > value {
 				value, moved = to, true
-				copy(beta, next)
+				beta.CopyVec(next)
 			}
 		}
-		if !moved || gain < newtonLimit*float64(d.n) {
+		if !moved || mat.Dot(&step, &gradient) < newtonLimit*float64(n) {
 			break
 		}
 	}
 	return beta
 }
 
-func (d design) row(i int) []float64 { return d.x[i*d.p : (i+1)*d.p] }
-
-func (d design) penalised(beta []float64, penalty float64) (sum float64) {
-	for i, y := range d.y {
-		eta := floats.Dot(beta, d.row(i))
-		if !y {
-			eta = -eta
-		}
+func penalised(x *mat.Dense, y []float64, beta *mat.VecDense, penalty float64) (sum float64) {
+	for i, v := range y {
+		eta := (2*v - 1) * floats.Dot(beta.RawVector().Data, x.RawRowView(i))
 		sum -= max(-eta, 0) + math.Log1p(math.Exp(-math.Abs(eta)))
 	}
-	for _, b := range beta[1:] {
+	for _, b := range beta.RawVector().Data[1:] {
 		sum -= penalty / 2 * b * b
 	}
 	return sum
-}
-
-// derivatives fills the gradient and the negative Hessian of penalised.
-func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, hessian []float64) {
-	clear(gradient)
-	for i, y := range d.y {
-		row, to := d.row(i), scaled[i*d.p:(i+1)*d.p]
-		p := 1 / (1 + math.Exp(-floats.Dot(beta, row)))
-		residual := -p
-		if y {
-			residual = 1 - p
-		}
-		root := math.Sqrt(p * (1 - p))
-		for k, v := range row {
-			gradient[k] += residual * v
-			to[k] = root * v
-		}
-	}
-	clear(hessian)
-	blas64.Syrk(blas.Trans, 1, blas64.General{Rows: d.n, Cols: d.p, Stride: d.p, Data: scaled}, 0,
-		blas64.Symmetric{Uplo: blas.Lower, N: d.p, Stride: d.p, Data: hessian})
-	for k := 1; k < d.p; k++ {
-		gradient[k] -= penalty * beta[k]
-		hessian[k*d.p+k] += penalty
-	}
-	hessian[0] += 1e-12 * float64(d.n) // if every outcome is certain
 }

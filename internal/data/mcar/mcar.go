@@ -5,6 +5,7 @@ package mcar
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -166,13 +167,10 @@ func newWork(t *data.Table, fitRows int) *work {
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }
 
-func missing(t *data.Table, j int) (count int) {
-	for k := j; k < len(t.Observed); k += t.D {
-		if !t.Observed[k] {
-			count++
-		}
-	}
-	return count
+// rarer is the smaller number of the rows with and without column j.
+func (w *work) rarer(j int) int {
+	n := len(w.table.Column(j)) // of these rows, if the table is a sample
+	return min(n, w.table.N-n)
 }
 
 const (
@@ -224,15 +222,11 @@ func (w *work) tests(workers int, columns []int) []Column {
 }
 
 func together(workers int, list []int, do func(place, of int)) {
-	pool := panics.NewGroup()
-	pool.SetLimit(max(1, workers))
-	for place, of := range list {
-		pool.Go(func() error {
-			do(place, of)
-			return nil
-		})
+	each := func(_ context.Context, place int) error {
+		do(place, list[place])
+		return nil
 	}
-	if err := pool.Wait(); err != nil {
+	if err := panics.Each(context.Background(), workers, len(list), func() (func(context.Context, int) error, error) { return each, nil }, nil); err != nil {
 		panic(err)
 	}
 }

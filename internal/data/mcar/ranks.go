@@ -61,7 +61,7 @@ type ranked struct {
 
 func (w *work) rank(k int) *ranked {
 	t := w.table
-	rows := make([]int32, 0, t.N-missing(t, k))
+	rows := make([]int32, 0, t.N)
 	for i := range t.N {
 		if w.seen(i, k) {
 			rows = append(rows, int32(i))

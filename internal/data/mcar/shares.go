@@ -23,7 +23,7 @@ func (s Share) Differs() bool { return s.Corrected < level }
 func Shares(a, b *data.Table) (out []Share) {
 	var columns []Column
 	for j, name := range a.Names {
-		s := Share{Name: name, Rows: [2]int{a.N, b.N}, Missing: [2]int{missing(a, j), missing(b, j)}}
+		s := Share{Name: name, Rows: [2]int{a.N, b.N}, Missing: [2]int{a.N - len(a.Column(j)), b.N - len(b.Column(j))}}
 		if s.Missing[0]+s.Missing[1] == 0 {
 			continue
 		}

@@ -200,18 +200,17 @@ func (m *Moments) Merge(other *Moments) error {
 }
 
 func (m *Moments) agrees(other *Moments) error {
-	for j, name := range m.Names {
+	for j := range max(len(m.Names), len(other.Names)) {
 		switch {
-		case j == len(other.Names):
-			return fmt.Errorf("only one of the two has column %q", name)
-		case !slices.Contains(other.Names, name):
-			return fmt.Errorf("only one of the two has column %q; the other has %q instead", name, other.Names[j])
-		case other.Names[j] != name:
-			return fmt.Errorf("the columns are in a different order: column %d is %q in one and %q in the other", j+1, name, other.Names[j])
+		case j >= len(other.Names):
+			return fmt.Errorf("only one of the two has column %q", m.Names[j])
+		case j >= len(m.Names):
+			return fmt.Errorf("only one of the two has column %q", other.Names[j])
+		case !slices.Contains(other.Names, m.Names[j]):
+			return fmt.Errorf("only one of the two has column %q; the other has %q instead", m.Names[j], other.Names[j])
+		case other.Names[j] != m.Names[j]:
+			return fmt.Errorf("the columns are in a different order: column %d is %q in one and %q in the other", j+1, m.Names[j], other.Names[j])
 		}
-	}
-	if more := other.Names[len(m.Names):]; len(more) > 0 {
-		return fmt.Errorf("only one of the two has column %q", more[0])
 	}
 	if m.OfPairs() != other.OfPairs() {
 		return errors.New("one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way")
@@ -227,15 +226,15 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 			return nil, fmt.Errorf("no column %q; there are: %s", name, strings.Join(m.Names, ", "))
 		}
 	}
-	s, err := New(names, Options{NA: m.NA, Pairs: m.OfPairs()})
+	if m.OfPairs() {
+		return nil, errors.New("moments of pairs (moments.Options.Pairs) must keep all columns: choose the columns when the moments are computed")
+	}
+	s, err := New(names, Options{NA: m.NA})
 	if err != nil {
 		return nil, err
 	}
 	for k, j := range columns {
 		s.Low[k], s.High[k], s.origin[k] = m.Low[j], m.High[j], m.origin[j]
-	}
-	if m.OfPairs() {
-		return nil, errors.New("moments of pairs (moments.Options.Pairs) must keep all columns: choose the columns when the moments are computed")
 	}
 	s.Dropped = m.Dropped
 	same := make([]float64, len(names))

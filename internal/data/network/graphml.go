@@ -84,9 +84,8 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 		g.Graph.Edges = append(g.Graph.Edges, edge)
 	}
 	text, err := xml.MarshalIndent(g, "", "  ")
-	if err != nil {
-		return fmt.Errorf("network: GraphML: %w", err)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	}
-	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	return err
 }

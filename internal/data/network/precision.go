@@ -18,9 +18,6 @@ import (
 // WritePrecision writes p, shape (d, d), as CSV below a header with the d names.
 func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	d := p.SymmetricDim()
-	if len(names) != d {
-		return fmt.Errorf("network: %d names for a precision of size %d", len(names), d)
-	}
 	c := csv.NewWriter(w)
 	c.Write(printable.Texts(names))
 	row := make([]string, d)

@@ -25,9 +25,6 @@ type Gaussian struct {
 // not positive definite or n is below 2.
 func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
-	if d == 0 || g.Precision.SymmetricDim() != d {
-		return nil, fmt.Errorf("a mean of length %d and a precision of size %d do not match", d, g.Precision.SymmetricDim())
-	}
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
 	if !ok {
 		return nil, fmt.Errorf("the precision is not positive definite")

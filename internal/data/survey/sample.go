@@ -2,7 +2,6 @@ package survey
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"missingscore/data"
@@ -20,54 +19,45 @@ type sample struct {
 	seed   uint64
 	stream stream.Stream
 	most   int
-	d      int
-	drawn  []drawn // a heap, the largest number first
-	values []float64
-	seen   []bool
+	drawn  []drawn
+	below  uint64 // once enough rows are drawn, rows with larger numbers are not in the sample
 }
 
 type drawn struct {
 	number    uint64
 	row, line int
-	slot      int // of its cells
+	values    []float64
+	seen      []bool
 }
 
 func (s *sample) offer(t *data.Table, i, row int) {
-	d := drawn{number: s.stream.At(s.seed, stream.Survey, uint64(row)).Uint64(), row: row, slot: len(s.drawn)}
+	d := drawn{number: s.stream.At(s.seed, stream.Survey, uint64(row)).Uint64(), row: row}
+	if d.number > s.below {
+		return
+	}
 	if t.Lines != nil {
 		d.line = t.Lines[i]
 	}
-	values, seen := t.Values[i*s.d:(i+1)*s.d], t.Observed[i*s.d:(i+1)*s.d]
-	switch {
-	case len(s.drawn) < s.most:
-		s.values, s.seen = append(s.values, values...), append(s.seen, seen...)
-		heap.Push(s, d)
-	case d.number < s.drawn[0].number:
-		d.slot = s.drawn[0].slot
-		copy(s.values[d.slot*s.d:], values)
-		copy(s.seen[d.slot*s.d:], seen)
-		s.drawn[0] = d
-		heap.Fix(s, 0)
+	d.values, d.seen = slices.Clone(t.Values[i*t.D:(i+1)*t.D]), slices.Clone(t.Observed[i*t.D:(i+1)*t.D])
+	if s.drawn = append(s.drawn, d); len(s.drawn) == 2*s.most {
+		s.cut()
+	}
+}
+
+func (s *sample) cut() {
+	if len(s.drawn) > s.most {
+		slices.SortFunc(s.drawn, func(a, b drawn) int { return cmp.Compare(a.number, b.number) })
+		s.drawn = slices.Delete(s.drawn, s.most, len(s.drawn))
+		s.below = s.drawn[s.most-1].number
 	}
 }
 
 func (s *sample) table(names []string) *data.Table {
+	s.cut()
 	slices.SortFunc(s.drawn, func(a, b drawn) int { return cmp.Compare(a.row, b.row) })
-	t := &data.Table{Names: names, N: len(s.drawn), D: s.d}
+	t := &data.Table{Names: names, N: len(s.drawn), D: len(names)}
 	for _, d := range s.drawn {
-		t.Values = append(t.Values, s.values[d.slot*s.d:(d.slot+1)*s.d]...)
-		t.Observed = append(t.Observed, s.seen[d.slot*s.d:(d.slot+1)*s.d]...)
-		t.Lines = append(t.Lines, d.line)
+		t.Values, t.Observed, t.Lines = append(t.Values, d.values...), append(t.Observed, d.seen...), append(t.Lines, d.line)
 	}
 	return t
-}
-
-func (s *sample) Len() int           { return len(s.drawn) }
-func (s *sample) Less(i, j int) bool { return s.drawn[i].number > s.drawn[j].number }
-func (s *sample) Swap(i, j int)      { s.drawn[i], s.drawn[j] = s.drawn[j], s.drawn[i] }
-func (s *sample) Push(x any)         { s.drawn = append(s.drawn, x.(drawn)) }
-func (s *sample) Pop() any {
-	last := s.drawn[len(s.drawn)-1]
-	s.drawn = s.drawn[:len(s.drawn)-1]
-	return last
 }

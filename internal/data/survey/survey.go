@@ -37,7 +37,7 @@ type Options struct {
 func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	d := len(f.Names)
 	s := &Survey{Columns: make([]data.ColumnSums, d)}
-	pairs, drawn, sum := make([]int, d*(d-1)/2), &sample{seed: o.Seed, most: min(max(sampleCells/d, leastSampleRows), mostSampleRows), d: d}, sha256.New()
+	pairs, drawn, sum := make([]int, d*(d-1)/2), &sample{seed: o.Seed, most: min(max(sampleCells/d, leastSampleRows), mostSampleRows), below: math.MaxUint64}, sha256.New()
 	n, gaps, dropped, bytes := 0, 0, 0, make([]byte, 0, 9*d)
 	err := blocks(ctx, f, o, firstOf, func(t *data.Table, of first) error {
 		s.Before = append(s.Before, n)

@@ -45,9 +45,6 @@ func (c Columns) Table(t *data.Table) (*data.Table, error) {
 	if c == nil {
 		return t, nil
 	}
-	if len(c) != t.D {
-		return nil, fmt.Errorf("functions of %d columns do not fit a table of %d", len(c), t.D)
-	}
 	y := *t
 	y.Values, y.Cuts = slices.Clone(t.Values), c.cuts()
 	for k, seen := range t.Observed {

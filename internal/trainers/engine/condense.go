@@ -98,30 +98,6 @@ func (e *Engine) instead(rows []int) condensed {
 	return condensed{table: e.Table, rows: rows, counts: e.Counts}
 }
 
-// CompleteMoments returns the mean (d) and the covariances (d, d), divisor Σ counts, of rows of t;
-// nil counts are 1. ok is false if a row has a missing cell.
-func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []float64, ok bool) {
-	columns := make([]int, t.D)
-	for j := range columns {
-		columns[j] = j
-	}
-	for _, i := range rows {
-		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
-			return nil, nil, false
-		}
-	}
-	sum, mean, upper := patternMoments(condensed{t, rows, counts}, columns)
-	if sum == 0 {
-		return nil, nil, false
-	}
-	for j := range t.D {
-		for k := range t.D {
-			cov = append(cov, upper.At(j, k))
-		}
-	}
-	return mean, cov, true
-}
-
 func condense(t *data.Table, rows []int, counts []float64) *condensed {
 	out := &condensed{table: &data.Table{Names: t.Names, D: t.D}}
 	add := func(observed []bool, values []float64, count float64) {

@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/graph/model"
@@ -120,27 +118,4 @@ func TestWhatIsNotCondensed(t *testing.T) {
 	made := condense(singular, singular.AllRows(), nil)
 	require.Len(t, made.rows, 4, "columns of rank 3")
 	require.False(t, math.IsNaN(made.table.Values[0]))
-}
-
-// By gonum.
-func TestCompleteMoments(t *testing.T) {
-	table, counts := gappy(700, 0), make([]float64, 700)
-	table.Observed = slices.Repeat([]bool{true}, len(table.Observed))
-	for i := range counts {
-		counts[i] = float64(1 + i%3)
-	}
-	mean, cov, ok := CompleteMoments(table, table.AllRows(), counts)
-	require.True(t, ok)
-	var want mat.SymDense
-	stat.CovarianceMatrix(&want, mat.NewDense(table.N, 4, table.Values), counts)
-	sum := floats.Sum(counts)
-	for j := range 4 {
-		require.InDelta(t, stat.Mean(table.Column(j), counts), mean[j], 1e-12)
-		for k := range 4 {
-			require.InDelta(t, want.At(j, k)*(sum-1)/sum, cov[j*4+k], 1e-12)
-		}
-	}
-	table.Observed[5] = false
-	_, _, ok = CompleteMoments(table, table.AllRows(), nil)
-	require.False(t, ok)
 }

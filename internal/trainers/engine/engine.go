@@ -166,7 +166,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, err
 	}
 	if e.Estimator.Source.Memory != nil {
-		if e.memory, err = e.Estimator.Source.Memory(e.setting(c.Batch)); err != nil {
+		if e.memory, err = e.Estimator.Source.Memory(e.setting(c.Batch, c.Draws)); err != nil {
 			return nil, err
 		}
 	}
@@ -174,7 +174,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return e, nil
 	}
 	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part has one worker
-		w, err := e.newWorker(e.Estimator.Loss, e.Estimator.Source, e.weighting, c.Batch)
+		w, err := e.newWorker(e.Estimator.Loss, e.Estimator.Source, e.weighting, c.Batch, c.Draws)
 		if err != nil {
 			return nil, err
 		}
@@ -239,15 +239,15 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
-func (e *Engine) setting(batch int) source.Setting {
+func (e *Engine) setting(batch, draws int) source.Setting {
 	c := e.Config
-	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
+	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
 }
 
-func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch int) (w *worker, err error) {
+func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch, draws int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
-	if w.source, err = from.New(e.setting(batch)); err != nil {
+	if w.source, err = from.New(e.setting(batch, draws)); err != nil {
 		return nil, err
 	}
 	dtype := c.DType
@@ -255,7 +255,7 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 		dtype = graph.Float64
 	}
 	w.compile = func() (err error) {
-		w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws)
+		w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, draws)
 		return err
 	}
 	if loss == losses.GaussianComplete { // Moments needs no program

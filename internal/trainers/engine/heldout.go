@@ -41,7 +41,11 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	if from.Memory != nil {
 		from, weighting = source.Proposal, losses.SelfNormalised
 	}
-	h.worker, err = e.newWorker(loss, from, weighting, min(e.Config.Batch, len(rows)))
+	draws := e.Config.Draws
+	if e.Estimator.Draws() { // fewer would be noisier and biased
+		draws = max(draws, DefaultDraws)
+	}
+	h.worker, err = e.newWorker(loss, from, weighting, min(e.Config.Batch, len(rows)), draws)
 	return h, err
 }
 

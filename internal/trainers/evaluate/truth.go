@@ -33,7 +33,7 @@ func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDiverge
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", n, d)
 		gap := b.Sub(m.Evaluate(b, x).Score, truth.Evaluate(b, x).Score)
-		b.Output("square", b.RowSum(b.Square(gap)))
+		b.Output("square", b.RowSum(b.Map(graph.Square, gap)))
 	})
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func Pool(rows []int, rhat []float64) *Mixing {
 	return m
 }
 
-func (h *hmc) diagnose(r *Result, traces [][][]float64) {
+func (h *Chains) diagnose(r *Result, traces [][][]float64) {
 	byGroup := make([][]float64, 2*len(h.groups)) // R-hats, then effective sample sizes
 	for j, column := range traces {
 		var free [][][]float64

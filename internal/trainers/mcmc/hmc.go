@@ -29,6 +29,9 @@ type Options struct {
 	Travel float64
 	// Jump, if set, adds an independence Metropolis–Hastings step between modes to each iteration.
 	Jump *model.Mixed
+	// Factor, if set, returns at x (d) the log of a bounded factor of the density, which the model and
+	// the leapfrog steps leave out, and the log density of Jump up to a constant.
+	Factor func(x []float64) (factor, jump float64) `json:"-"`
 
 	// States per chain in Result.Kept, equally spaced over Draws, ending with the last; 0.
 	Keep int
@@ -43,92 +46,23 @@ type Options struct {
 }
 
 // HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted
-// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging to an acceptance of 0.8
-// (Hoffman & Gelman 2014) and the diagonal metric. Proposals outside the domain are rejected.
+// to the domain (nil: R^d): New, WarmUp and Draw.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
-	h, err := newHMC(m, s, start, o)
+	c, err := New(m, s, start, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.warmUp(ctx, rng); err != nil {
+	if err := c.WarmUp(ctx, c.Options.WarmUp, rng); err != nil {
 		return nil, err
 	}
-	r := &Result{}
-	for _, g := range h.groups {
-		g.step = math.Exp(g.logMean)
-		r.Step += g.step / float64(len(h.groups))
-	}
-	traces, err := h.draw(ctx, r, rng)
-	if err != nil {
-		return nil, err
-	}
-	r.Last = slices.Clone(h.x)
-	h.diagnose(r, traces)
-	return r, nil
+	return c.Draw(ctx, c.Options.Draws, rng)
 }
 
-func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
-	seen := (100 + h.size - 1) / h.size // iterations used for the metric
-	var states [][]float64
-	for i := range h.WarmUp {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if half := h.WarmUp / 2; i <= half && i > half-seen {
-			states = append(states, slices.Clone(h.x))
-			if i == half {
-				h.rescale(states)
-			}
-		}
-		if err := h.iterate(rng); err != nil {
-			return err
-		}
-		for _, g := range h.groups {
-			g.learn()
-		}
-	}
-	return nil
-}
-
-// traces: states and log densities by column, chain and iteration.
-func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][]float64, err error) {
-	traces = make([][][]float64, h.d+1)
-	for j := range traces {
-		traces[j] = make([][]float64, h.chains)
-	}
-	if h.Keep > 0 {
-		r.Kept = make([]float64, h.chains*h.Keep*h.d)
-	}
-	kept := 0
-	for i := range h.Draws {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := h.iterate(rng); err != nil {
-			return nil, err
-		}
-		for _, g := range h.groups {
-			r.Accept += g.accept / float64(h.Draws*len(h.groups))
-		}
-		for c := range h.chains {
-			for j := range h.d {
-				traces[j][c] = append(traces[j][c], h.x[c*h.d+j])
-			}
-			traces[h.d][c] = append(traces[h.d][c], h.log[c])
-		}
-		if kept < h.Keep && (i+1)*h.Keep >= (kept+1)*h.Draws {
-			for c := range h.chains {
-				copy(r.Kept[(c*h.Keep+kept)*h.d:], h.x[c*h.d:(c+1)*h.d])
-			}
-			kept++
-		}
-	}
-	return traces, nil
-}
-
-type hmc struct {
+// Chains are HMC chains that can go on. They are not safe for concurrent use.
+type Chains struct {
 	Options
 	domain    *domain.Domain
+	of        model.Model
 	model     *model.Evaluator
 	chains, d int
 	size      int // chains per group
@@ -137,8 +71,9 @@ type hmc struct {
 	given func(observed []bool) *model.Given // Jump given observed coordinates
 	whole *model.Given                       // Jump of all coordinates
 
-	x, log, score []float64 // at the chains' current states
-	y, p, energy  []float64 // at the proposals
+	x, score          []float64 // at the chains' current states
+	log, factor, jump []float64 // log density of the model, and the results of Factor
+	y, p, energy      []float64 // at the proposals
 }
 
 // group is the state shared by chains of one target.
@@ -147,11 +82,12 @@ type group struct {
 	free     []bool    // (d)
 	scale    []float64 // (d), standard deviations of the metric
 	section  domain.Section
-	accept   float64 // mean acceptance of the last iteration
+	accept   float64 // mean acceptance of the last iteration without Factor
 
 	step, anchor, logMean, error, k float64 // state of dual averaging
 }
 
+// learn is an iteration of dual averaging towards an acceptance of 0.8 (Hoffman & Gelman 2014).
 func (g *group) learn() {
 	const target, gamma, offset, kappa = 0.8, 0.05, 10, 0.75
 	g.k++
@@ -166,95 +102,194 @@ func (g *group) restart() {
 	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
 }
 
-func (o *Options) check(chains int) error {
-	setting.Default(&o.WarmUp, 300)
-	setting.Default(&o.Draws, 200)
-	setting.Default(&o.Leapfrog, 12)
-	if o.Observed == nil {
-		o.Group = chains
+// New makes chains at the rows of start (chains, d). It fails if the model has no log density, or
+// for a start outside the domain or without a density.
+func New(m model.Model, s *domain.Domain, start []float64, o Options) (*Chains, error) {
+	d := m.Dim()
+	h := &Chains{Options: o, domain: s, of: m, chains: len(start) / d, d: d}
+	setting.Default(&h.Options.WarmUp, 300)
+	setting.Default(&h.Options.Draws, 200)
+	setting.Default(&h.Leapfrog, 12)
+	if h.size = o.Group; o.Observed == nil {
+		h.size = h.chains
 	}
 	switch {
-	case o.Draws < LeastDraws:
-		return fmt.Errorf("%d draws: at least %d draws are needed", o.Draws, LeastDraws)
-	case o.Group < 4 || chains%o.Group != 0:
-		return fmt.Errorf("%d chains in groups of %d: R-hat needs at least 4 of one target", chains, o.Group)
-	}
-	return nil
-}
-
-func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
-	d := m.Dim()
-	h := &hmc{domain: s, chains: len(start) / d, d: d}
-	if h.chains < 4 || h.chains*d != len(start) {
+	case h.chains < 4 || h.chains*d != len(start):
 		return nil, fmt.Errorf("%d numbers to start from: at least 4 chains of %d columns are needed", len(start), d)
+	case h.Options.Draws < LeastDraws:
+		return nil, fmt.Errorf("%d draws: at least %d draws are needed", o.Draws, LeastDraws)
+	case h.size < 4 || h.chains%h.size != 0:
+		return nil, fmt.Errorf("%d chains in groups of %d: R-hat needs at least 4 of one target", h.chains, h.size)
 	}
-	if err := o.check(h.chains); err != nil {
-		return nil, err
+	if o.Jump != nil {
+		h.given, h.whole = o.Jump.ByPattern(), o.Jump.Given(slices.Repeat([]bool{true}, d))
 	}
-	h.Options, h.size = o, o.Group
 	for c := 0; c < h.chains; c += h.size {
-		h.groups = append(h.groups, h.newGroup(c, start))
+		g := &group{step: 0.1, scale: slices.Clone(o.Scale), free: slices.Repeat([]bool{true}, d)}
+		if o.Scale == nil {
+			g.scale = slices.Repeat([]float64{1}, d)
+		}
+		if o.Observed != nil {
+			g.observed = o.Observed[c*d : (c+1)*d]
+		}
+		g.restart()
+		g.hold(s, start[c*d:(c+1)*d])
+		h.groups = append(h.groups, g)
 	}
 	for c := range h.chains {
 		if !h.inside(c, start[c*d:(c+1)*d]) {
 			return nil, fmt.Errorf("chain %d starts outside the domain", c+1)
 		}
 	}
-	return h, h.begin(m, start)
-}
-
-func (h *hmc) newGroup(c int, start []float64) *group {
-	from, to := c*h.d, (c+1)*h.d
-	g := &group{step: 0.1, scale: slices.Clone(h.Scale), free: make([]bool, h.d)}
-	g.restart()
-	if h.Observed != nil {
-		g.observed = h.Observed[from:to]
-		if h.domain != nil {
-			h.domain.Section(&g.section, start[from:to], g.observed)
+	if err := h.begin(start); err != nil {
+		return nil, err
+	}
+	for c, v := range h.log {
+		if v += h.factor[c]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("chain %d starts where the log density is %v", c+1, v)
 		}
 	}
-	for j := range h.d {
-		g.free[j] = h.Observed == nil || g.observed[j] == 0
-		if h.Scale == nil {
-			g.scale = append(g.scale, 1)
-		}
-	}
-	return g
+	return h, nil
 }
 
-func (h *hmc) begin(m model.Model, start []float64) (err error) {
-	if h.model, err = model.NewEvaluator(m, h.chains, h.Observed != nil); err != nil {
+// hold sets free and section by observed and the first chain x.
+func (g *group) hold(s *domain.Domain, x []float64) {
+	for j, o := range g.observed {
+		g.free[j] = o == 0
+	}
+	if s != nil && g.observed != nil {
+		s.Section(&g.section, x, g.observed)
+	}
+}
+
+// begin allocates and evaluates the chains at x.
+func (h *Chains) begin(x []float64) (err error) {
+	if h.model, err = model.NewEvaluator(h.of, h.chains, h.Observed != nil); err != nil {
 		return err
 	}
 	if h.model.ScoreOnly() {
 		return errors.New("the model gives a score but no log density, which Metropolis steps need: draw along noise levels (trainers/fitted/diffusion)")
 	}
+	h.x, h.y, h.p = slices.Clone(x), slices.Clone(x), slices.Clone(x)
+	h.log, h.score, h.energy = make([]float64, h.chains), make([]float64, len(x)), make([]float64, h.chains)
+	h.factor, h.jump = make([]float64, h.chains), make([]float64, h.chains)
+	return h.evaluate()
+}
+
+func (h *Chains) evaluate() error {
 	if h.Observed != nil {
 		h.model.SetMask(h.Observed)
 	}
-	h.x, h.y, h.p = slices.Clone(start), slices.Clone(start), slices.Clone(start)
-	h.energy = make([]float64, h.chains)
 	log, score, err := h.model.At(h.x)
-	if err != nil {
-		return err
+	copy(h.log, log)
+	copy(h.score, score)
+	for c := range h.chains {
+		h.factor[c], h.jump[c] = h.extra(h.x[c*h.d : (c+1)*h.d])
 	}
-	h.log, h.score = slices.Clone(log), slices.Clone(score)
-	for c, v := range h.log {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("chain %d starts where the log density is %v", c+1, v)
+	return err
+}
+
+// extra returns the log of Factor and the log density of Jump at x (d).
+func (h *Chains) extra(x []float64) (factor, jump float64) {
+	switch {
+	case h.Factor != nil:
+		return h.Factor(x)
+	case h.Jump != nil:
+		return 0, h.whole.Joint(x, make([]float64, h.whole.Components()))
+	}
+	return 0, 0
+}
+
+// Only keeps some groups, from 0.
+func (h *Chains) Only(groups []int) error {
+	var x, observed []float64
+	var kept []*group
+	for _, g := range groups {
+		from, to := g*h.size*h.d, (g+1)*h.size*h.d
+		x, observed, kept = append(x, h.x[from:to]...), append(observed, h.Observed[from:to]...), append(kept, h.groups[g])
+	}
+	h.groups, h.chains, h.Observed = kept, len(groups)*h.size, observed
+	return h.begin(x)
+}
+
+// WarmUp discards n iterations, which adapt the step size and, half-way, the diagonal metric.
+// Proposals outside the domain are rejected.
+func (h *Chains) WarmUp(ctx context.Context, n int, rng *rand.Rand) error {
+	seen := (100 + h.size - 1) / h.size // iterations used for the metric
+	var states [][]float64
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		if half := n / 2; i <= half && i > half-seen {
+			states = append(states, slices.Clone(h.x))
+			if i == half {
+				h.rescale(states)
+			}
+		}
+		if err := h.iterate(rng); err != nil {
+			return err
+		}
+		for _, g := range h.groups {
+			g.learn()
+		}
+	}
+	for _, g := range h.groups {
+		g.step = math.Exp(g.logMean)
 	}
 	return nil
 }
 
-func (h *hmc) inside(c int, x []float64) bool {
+// Draw makes n iterations.
+func (h *Chains) Draw(ctx context.Context, n int, rng *rand.Rand) (*Result, error) {
+	r := &Result{}
+	traces := make([][][]float64, h.d+1) // states and log densities by column, chain and iteration
+	for j := range traces {
+		traces[j] = make([][]float64, h.chains)
+	}
+	if h.Keep > 0 {
+		r.Kept = make([]float64, h.chains*h.Keep*h.d)
+	}
+	kept := 0
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := h.iterate(rng); err != nil {
+			return nil, err
+		}
+		for _, g := range h.groups {
+			r.Accept += g.accept / float64(n*len(h.groups))
+		}
+		for c := range h.chains {
+			for j := range h.d {
+				traces[j][c] = append(traces[j][c], h.x[c*h.d+j])
+			}
+			traces[h.d][c] = append(traces[h.d][c], h.log[c]+h.factor[c])
+		}
+		if kept < h.Keep && (i+1)*h.Keep >= (kept+1)*n {
+			for c := range h.chains {
+				copy(r.Kept[(c*h.Keep+kept)*h.d:], h.x[c*h.d:(c+1)*h.d])
+			}
+			kept++
+		}
+	}
+	for _, g := range h.groups {
+		r.Step += g.step / float64(len(h.groups))
+	}
+	r.Last = slices.Clone(h.x)
+	h.diagnose(r, traces)
+	return r, nil
+}
+
+func (h *Chains) inside(c int, x []float64) bool {
 	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
 		return g.section.Contains(x, g.observed)
 	}
 	return h.domain.Contains(x)
 }
 
-func (h *hmc) iterate(rng *rand.Rand) (err error) {
+func (h *Chains) iterate(rng *rand.Rand) (err error) {
 	jitter := 0.8 + 0.4*rng.Float64() // avoids resonance with the target's period
 	copy(h.y, h.x)
 	for c := range h.chains {
@@ -293,41 +328,43 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 		for _, v := range h.p[from:to] {
 			kinetic += 0.5 * v * v
 		}
-		ratio := math.Exp(min(0, log[c]-kinetic-h.energy[c]))
-		u := rng.Float64()
-		if math.IsNaN(ratio) || !h.inside(c, h.y[from:to]) {
+		change, u := log[c]-kinetic-h.energy[c], rng.Float64()
+		if math.IsNaN(change) || !h.inside(c, h.y[from:to]) {
 			continue
 		}
-		h.groups[c/h.size].accept += ratio / float64(h.size)
-		if u < ratio {
-			h.move(c, log, score)
+		h.groups[c/h.size].accept += math.Exp(min(0, change)) / float64(h.size)
+		factor, jump := h.extra(h.y[from:to])
+		if u < math.Exp(change+factor-h.factor[c]) {
+			h.move(c, log, score, factor, jump)
 		}
 	}
 	if h.Jump != nil {
-		return h.jump(rng)
+		return h.jumpAll(rng)
 	}
 	return nil
 }
 
-func (h *hmc) steps() int {
+// steps is the number of leapfrog steps: Travel for the median group.
+func (h *Chains) steps() int {
 	if h.Travel == 0 {
 		return h.Leapfrog
 	}
-	shortest := math.Inf(1)
+	var each []float64
 	for _, g := range h.groups {
-		shortest = min(shortest, g.step)
+		each = append(each, g.step)
 	}
-	return int(max(1, min(math.Ceil(h.Travel/shortest), float64(h.Leapfrog))))
+	slices.Sort(each)
+	return int(max(1, min(math.Ceil(h.Travel/each[(len(each)-1)/2]), float64(h.Leapfrog))))
 }
 
-func (h *hmc) move(c int, log, score []float64) {
+func (h *Chains) move(c int, log, score []float64, factor, jump float64) {
 	from, to := c*h.d, (c+1)*h.d
 	copy(h.x[from:to], h.y[from:to])
 	copy(h.score[from:to], score[from:to])
-	h.log[c] = log[c]
+	h.log[c], h.factor[c], h.jump[c] = log[c], factor, jump
 }
 
-func (h *hmc) each(visit func(i, j int, g *group)) {
+func (h *Chains) each(visit func(i, j int, g *group)) {
 	for c := range h.chains {
 		g := h.groups[c/h.size]
 		for j, free := range g.free {
@@ -338,7 +375,7 @@ func (h *hmc) each(visit func(i, j int, g *group)) {
 	}
 }
 
-func (h *hmc) rescale(states [][]float64) {
+func (h *Chains) rescale(states [][]float64) {
 	var column []float64
 	for k, g := range h.groups {
 		for j := range h.d {
@@ -356,32 +393,31 @@ func (h *hmc) rescale(states [][]float64) {
 	}
 }
 
-// jump proposes y from Jump (density ν) given the observed coordinates and accepts it with
+// jumpAll proposes y from Jump (density ν) given the observed coordinates and accepts it with
 // probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994).
-func (h *hmc) jump(rng *rand.Rand) error {
+func (h *Chains) jumpAll(rng *rand.Rand) error {
 	copy(h.y, h.x)
-	if h.given == nil {
-		h.given, h.whole = h.Jump.ByPattern(), h.Jump.Given(slices.Repeat([]bool{true}, h.d))
-	}
-	parts, seen := make([]float64, h.whole.Components()), make([]bool, h.d)
-	for c := range h.chains {
-		x, y := h.x[c*h.d:(c+1)*h.d], h.y[c*h.d:(c+1)*h.d]
-		for j, free := range h.groups[c/h.size].free {
+	for k, g := range h.groups {
+		seen := make([]bool, h.d)
+		for j, free := range g.free {
 			seen[j] = !free
 		}
-		h.given(seen).Complete(y, rng)
-		h.energy[c] = h.whole.Joint(x, parts) - h.whole.Joint(y, parts)
+		given := h.given(seen)
+		for c := k * h.size; c < (k+1)*h.size; c++ {
+			given.Complete(h.y[c*h.d:(c+1)*h.d], rng)
+		}
 	}
 	log, score, err := h.model.At(h.y)
 	if err != nil {
 		return err
 	}
 	for c := range h.chains {
-		ratio := log[c] - h.log[c] + h.energy[c]
-		if u := rng.Float64(); !(u < math.Exp(ratio)) || !h.inside(c, h.y[c*h.d:(c+1)*h.d]) {
-			continue
+		y := h.y[c*h.d : (c+1)*h.d]
+		factor, jump := h.extra(y)
+		ratio := log[c] + factor - jump - (h.log[c] + h.factor[c] - h.jump[c])
+		if u := rng.Float64(); u < math.Exp(ratio) && h.inside(c, y) {
+			h.move(c, log, score, factor, jump)
 		}
-		h.move(c, log, score)
 	}
 	return nil
 }

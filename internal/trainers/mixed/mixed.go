@@ -243,7 +243,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 					held[fold], err = p.heldOut(ctx, order, k, fold, *c)
 					return err
 				}, nil
-			}, func(int) error { return nil }); err != nil {
+			}, nil); err != nil {
 				return err
 			}
 			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / float64(c.Folds)})

@@ -41,11 +41,12 @@ type chain struct {
 	of       []int     // (n): the component of each row
 	every    []int     // 0, …, d − 1
 
-	anchor     *Anchor // nil: one normal
+	anchor     *anchor // nil: one normal
 	nu         float64
 	psi        []float64 // (d, d)
 	delta, tau float64   // with an anchor
-	components []component
+	mixture    Mixture
+	components []component // of mixture
 
 	weighted   []float64 // scratch, by component
 	deviations []float64 // scratch, of a row's numbers
@@ -89,9 +90,7 @@ func (c *column) utilities(to, z []float64) []float64 {
 }
 
 type component struct {
-	log       float64 // log w_k
-	mean      []float64
-	precision []float64 // (d, d)
+	mean, precision []float64 // of Mixture
 
 	root float64 // ½ log det P
 	gaps factor  // factor of the precision of a pattern's missing numbers
@@ -114,7 +113,7 @@ const (
 )
 
 // newChain fills missing cells with random observed cells of their columns.
-func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
+func newChain(t *data.Table, c Config, a *anchor, rng *stream.Stream) *chain {
 	d := c.width(t)
 	s := &chain{n: t.N, d: d, rng: rng, observed: t.Observed, donors: c.Donors,
 		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
@@ -131,19 +130,25 @@ func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 		}
 		s.patterns = append(s.patterns, p)
 	}
-	for k := range s.components {
-		c := &s.components[k]
-		c.mean, c.precision = make([]float64, d), make([]float64, d*d)
-	}
+	k := c.Components
+	s.take(Mixture{make([]float64, k), make([]float64, k*d), make([]float64, k*d*d)})
 	s.scatter()
 	if a != nil {
-		copy(s.psi, a.Covariance)
+		copy(s.psi, a.covariance)
 	} else {
 		for j := range s.d {
 			s.psi[j*s.d+j] = 1
 		}
 	}
 	return s
+}
+
+func (s *chain) take(m Mixture) {
+	s.mixture = m
+	for k := range s.components {
+		c, d := &s.components[k], s.d
+		c.mean, c.precision = m.Means[k*d:k*d+d], m.Precisions[k*d*d:(k+1)*d*d]
+	}
 }
 
 func (s *chain) start(t *data.Table, c Config, j int) column {
@@ -431,7 +436,7 @@ func (s *chain) component(p pattern, i int) int {
 			of[a] = s.products[j]
 		}
 		c.gaps.forward(of)
-		s.weighted[k] = c.log + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
+		s.weighted[k] = s.mixture.LogWeights[k] + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
 	}
 	return pick(s.rng.Rand, s.weighted)
 }
@@ -481,13 +486,7 @@ func (s *chain) latent() (ok bool) {
 			if c.vertices != nil {
 				ok = s.cone(i, v, c, level)
 			} else {
-				low, high := math.Inf(-1), math.Inf(1)
-				if level > 0 {
-					low = c.cuts[level-1]
-				}
-				if level < len(c.cuts) {
-					high = c.cuts[level]
-				}
+				low, high := Interval(c.cuts, level)
 				ok = s.within(i, v, c.first, low, high)
 			}
 			if !ok {
@@ -496,6 +495,18 @@ func (s *chain) latent() (ok bool) {
 		}
 	}
 	return true
+}
+
+// Interval returns the ends of an interval between cuts, counted from below.
+func Interval(cuts []float64, level int) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	if level > 0 {
+		low = cuts[level-1]
+	}
+	if level < len(cuts) {
+		high = cuts[level]
+	}
+	return low, high
 }
 
 func (s *chain) deviation(i int) []float64 {

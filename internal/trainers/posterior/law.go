@@ -55,7 +55,13 @@ func (s *chain) law() (ok bool) {
 			return false
 		}
 	}
-	drawWeights(s.rng.Rand, s.components, all)
+	log, sum := s.mixture.LogWeights, 0.0
+	for k, m := range all {
+		w := gamma(s.rng.Rand, concentration/float64(len(all))+m.rows, 1) + math.SmallestNonzeroFloat64
+		log[k] = math.Log(w)
+		sum += w
+	}
+	floats.AddConst(-math.Log(sum), log)
 	return true
 }
 
@@ -123,7 +129,7 @@ func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
 		for j := range weighted {
-			weighted[j] += floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], s.anchor.Mean) / s.tau
+			weighted[j] += floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], s.anchor.mean) / s.tau
 		}
 	}
 	var f factor
@@ -182,7 +188,7 @@ func (s *chain) drawTau(occupied []int) {
 	}
 	far, square := make([]float64, s.d), 0.0
 	for _, k := range occupied {
-		floats.SubTo(far, s.components[k].mean, s.anchor.Mean)
+		floats.SubTo(far, s.components[k].mean, s.anchor.mean)
 		for j, v := range far {
 			square += v * floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], far)
 		}
@@ -220,19 +226,6 @@ func mirror(a []float64, d int) {
 		for k := range j {
 			a[j*d+k] = a[k*d+j]
 		}
-	}
-}
-
-func drawWeights(rng *rand.Rand, components []component, all []moments) {
-	each := concentration / float64(len(all))
-	sum := 0.0
-	for k := range all {
-		w := gamma(rng, each+all[k].rows, 1) + math.SmallestNonzeroFloat64
-		components[k].log = math.Log(w)
-		sum += w
-	}
-	for k := range components {
-		components[k].log -= math.Log(sum)
 	}
 }
 

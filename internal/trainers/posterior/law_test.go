@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -131,7 +129,7 @@ func (p *priorOf) state(s *chain) {
 	}
 	for k := range s.components {
 		c := &s.components[k]
-		c.log = math.Log(math.Abs(float64(k) - p.weight))
+		s.mixture.LogWeights[k] = math.Log(math.Abs(float64(k) - p.weight))
 		copy(c.mean, p.means[k][:])
 		copy(c.precision, p.p[k].slice())
 	}
@@ -188,7 +186,7 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	add("log |P| of the other", math.Log(of(other.precision).det()))
 	add("μ, first", math.Atan(c.mean[0]))
 	add("μ, second", math.Atan(c.mean[1]))
-	add("w", math.Exp(c.log))
+	add("w", math.Exp(s.mixture.LogWeights[s.of[0]]))
 	add("rows", n)
 	return names, values
 }
@@ -201,9 +199,9 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	for _, nominal := range []bool{false, true} {
 		for _, components := range []int{1, 2} {
 			p := &priorOf{rng: new(stream.Stream).At(6, stream.Simulate), mean: [2]float64{1, -0.5}, sigma: symmetric{1, 0.6, 2}}
-			var a *Anchor
+			var a *anchor
 			if components > 1 {
-				a = &Anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
+				a = &anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
 			}
 			c, names := Config{Components: components, Seed: 1}, []string{"x", "y"}
 			if nominal {
@@ -248,99 +246,6 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	}
 }
 
-// Conditionals of a number and a nominal column of three levels, by sums over a grid of the latent
-// plane.
-func TestNominalConditionals(t *testing.T) {
-	const n, rounds, warm = 2000, 24, 4
-	var values []float64
-	var observed []bool
-	for i := range 3 * n { // level 1 known, number −0.5 known, neither
-		values, observed = append(values, -0.5, 1), append(observed, i/n == 1, i/n == 0)
-	}
-	gaps := &data.Table{Names: []string{"x", "g"}, N: 3 * n, D: 2, Values: values, Observed: observed}
-	s := newChain(gaps, Config{Components: 2, Levels: []int{0, 3}, Seed: 3}, nil, Config{Seed: 3}.stream(0))
-	covariances := [][]float64{{1, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.8}, {0.6, -0.2, 0.4, -0.2, 0.7, 0.3, 0.4, 0.3, 1.2}}
-	weights, means := []float64{0.7, 0.3}, [][]float64{{0.3, 0.2, -0.4}, {-1, -0.5, 0.6}}
-	for k := range s.components {
-		c := &s.components[k]
-		c.log = math.Log(weights[k])
-		copy(c.mean, means[k])
-		var f mat.Cholesky
-		require.True(t, f.Factorize(dense(covariances[k], 3)))
-		require.NoError(t, f.InverseTo(dense(c.precision, 3)))
-		mirror(c.precision, 3)
-	}
-	level, x1, xx1, xAll, rounded := [2][3]float64{}, 0., 0., 0., 0.
-	for round := range rounds {
-		require.True(t, s.allocate() && s.fill())
-		require.True(t, s.latent())
-		if round < warm {
-			continue
-		}
-		rounded++
-		for i := range 3 * n {
-			x := s.z[3*i]
-			switch group := i / n; {
-			case group == 0:
-				x1 += x
-				xx1 += x * x
-			default:
-				level[group-1][s.levelOf(i, 1)]++
-			}
-			if i/n == 2 {
-				xAll += x
-			}
-		}
-	}
-
-	// Density of (v, w), alone and with x = −0.5, and the mean of x given them.
-	var alone, with [3]float64
-	var first, second, mean float64
-	const step = 0.04
-	for k, w := range weights {
-		a, m := covariances[k], means[k]
-		joint := func(x, v, u float64) float64 {
-			c := &s.components[k]
-			z, square := [3]float64{x - m[0], v - m[1], u - m[2]}, 0.
-			for i := range z {
-				for j := range z {
-					square += z[i] * c.precision[3*i+j] * z[j]
-				}
-			}
-			return math.Exp(-square/2) / math.Sqrt(mat.Det(dense(a, 3))) / math.Pow(2*math.Pi, 1.5)
-		}
-		plane := symmetric{a[4], a[5], a[8]}
-		inverse := plane.inverse()
-		for v := -6.; v < 6; v += step {
-			for u := -6.; u < 6; u += step {
-				dv, du := v-m[1], u-m[2]
-				p := w * step * step * math.Exp(-inverse.square(dv, du)/2) / math.Sqrt(plane.det()) / (2 * math.Pi)
-				l := levelOf(v, u)
-				alone[l] += p
-				with[l] += w * step * step * joint(-0.5, v, u)
-				bv, bu := a[1]*inverse.a+a[2]*inverse.b, a[1]*inverse.b+a[2]*inverse.c
-				e := m[0] + bv*dv + bu*du
-				mean += p * e
-				if l == 1 {
-					first += p * e
-					second += p * (e*e + a[0] - bv*a[1] - bu*a[2])
-				}
-			}
-		}
-	}
-	require.InDelta(t, 1, floats.Sum(alone[:]), 1e-4)
-	first, second = first/alone[1], second/alone[1]
-	draws := rounded * n
-	for l := range 3 {
-		for group, want := range []float64{with[l] / floats.Sum(with[:]), alone[l]} {
-			require.InDelta(t, want, level[group][l]/draws, 0.003+4*math.Sqrt(want*(1-want)/draws), "level %d, group %d", l, group)
-		}
-	}
-	require.InDelta(t, mean, xAll/draws, 0.03)
-	require.InDelta(t, first, x1/draws, 0.03) // rounds of a row go together: half of the rows' error
-	require.InDelta(t, second, xx1/draws, 0.05)
-}
-
 func TestAnchor(t *testing.T) {
 	const n = 400
 	rng := stream.New(8)
@@ -355,8 +260,8 @@ func TestAnchor(t *testing.T) {
 	c := Config{Draws: 1, Components: 2, WarmUp: 5, Iterations: 10, Workers: 1, Seed: 1}
 	a, err := c.anchor(t.Context(), z)
 	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{2, 0}, a.Mean, 4/math.Sqrt(n))
-	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
+	require.InDeltaSlice(t, []float64{2, 0}, a.mean, 4/math.Sqrt(n))
+	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.covariance, 4*math.Sqrt(2./n))
 }
 
 func TestHopeless(t *testing.T) {
@@ -373,7 +278,7 @@ func TestHopeless(t *testing.T) {
 // Two rows, one observed at 1; halves of four draws m ± 1, m = 1 in one of five chains, else 0:
 // variance between halves 0.25 · 2/10 · 8/10 · 10/9, within 0.25 · 4/3.
 func TestRHats(t *testing.T) {
-	var runs []*run
+	var of []quantity
 	for k := range chains {
 		m := 0.
 		if k == 0 {
@@ -385,11 +290,11 @@ func TestRHats(t *testing.T) {
 			s.z[1] = m + 1 - 2*float64(i%2)
 			r.tally(i/4, 8)
 		}
-		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.Sampling[0], 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
-		runs = append(runs, r)
+		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.Quantities[0].Sampling, 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
+		of = append(of, r.Quantities[0])
 	}
 	between := 8. / 45 // of the cell's means
-	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellRHats(runs)[0], 1e-12)
+	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellsRHat(of), 1e-12)
 	sampling := (4*0.25 + 0.125) / 5
-	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(runs, 0), 1e-12)
+	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(of), 1e-12)
 }

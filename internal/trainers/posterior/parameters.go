@@ -30,13 +30,8 @@ type Mixture struct {
 	Precisions []float64 // (K, d, d)
 }
 
-func mixtureOf(components []component) (m Mixture) {
-	for _, c := range components {
-		m.LogWeights = append(m.LogWeights, c.log)
-		m.Means = append(m.Means, c.mean...)
-		m.Precisions = append(m.Precisions, c.precision...)
-	}
-	return m
+func (m Mixture) clone() Mixture {
+	return Mixture{slices.Clone(m.LogWeights), slices.Clone(m.Means), slices.Clone(m.Precisions)}
 }
 
 // Width returns d, the numbers per row.
@@ -69,11 +64,9 @@ const latentSweeps = 50
 
 // Complete draws the missing cells of all rows by parameter draw k modulo len(p.Draws).
 func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float64, error) {
-	m, d := p.Draws[k%len(p.Draws)], p.Width()
+	m := p.Draws[k%len(p.Draws)]
 	s := newChain(t, Config{Cuts: p.Cuts, Levels: p.Levels, Components: len(m.LogWeights)}, nil, rng)
-	for c := range s.components {
-		s.components[c] = component{log: m.LogWeights[c], mean: m.Means[c*d : c*d+d], precision: m.Precisions[c*d*d : c*d*d+d*d]}
-	}
+	s.take(m)
 	sweeps := 1
 	for at, seen := range t.Observed {
 		if j := at % t.D; seen && (p.Cuts[j] != nil || p.Levels[j] > 0) {
@@ -171,14 +164,7 @@ func (p *Parameters) event(x []float64, observed []bool) (e event) {
 					}
 				}
 			default:
-				low, high := math.Inf(-1), math.Inf(1)
-				k := sort.SearchFloat64s(cuts, v)
-				if k > 0 {
-					low = cuts[k-1]
-				}
-				if k < len(cuts) {
-					high = cuts[k]
-				}
+				low, high := Interval(cuts, sort.SearchFloat64s(cuts, v))
 				add(first, one, low, high)
 			}
 			first += width

@@ -3,7 +3,6 @@ package posterior
 import (
 	"bytes"
 	"encoding/gob"
-	"slices"
 
 	"missingscore/internal/checkedfile"
 )
@@ -11,7 +10,7 @@ import (
 // Partial holds the chains' states. A resumed run gives the same result as an uninterrupted run.
 type Partial = checkedfile.Parts[[]byte]
 
-const partialMark = "missingscore chains 1\n"
+const partialMark = "missingscore chains 2\n"
 
 // NewPartial is empty; of identifies table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[[]byte](partialMark, of) }
@@ -27,7 +26,7 @@ type saved struct {
 	Z, Psi         []float64
 	Of             []int
 	Nu, Delta, Tau float64
-	Components     Mixture
+	Mixture        Mixture
 	Random         []byte
 	Results        results
 }
@@ -37,7 +36,7 @@ func (r *run) state() []byte {
 	position, err := s.rng.MarshalBinary()
 	var b bytes.Buffer
 	if err == nil {
-		err = gob.NewEncoder(&b).Encode(saved{r.stage, r.done, s.z, s.psi, s.of, s.nu, s.delta, s.tau, mixtureOf(s.components), position, r.results})
+		err = gob.NewEncoder(&b).Encode(saved{r.stage, r.done, s.z, s.psi, s.of, s.nu, s.delta, s.tau, s.mixture, position, r.results})
 	}
 	if err != nil {
 		panic(err) // no error is possible in memory
@@ -50,12 +49,9 @@ func (r *run) load(state []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&v); err != nil {
 		return err
 	}
-	s, d := r.chain, r.chain.d
+	s := r.chain
 	s.z, s.psi, s.of, s.nu, s.delta, s.tau = v.Z, v.Psi, v.Of, v.Nu, v.Delta, v.Tau
-	for k := range s.components {
-		c := &s.components[k]
-		c.log, c.mean, c.precision = v.Components.LogWeights[k], slices.Clone(v.Components.Means[k*d:(k+1)*d]), slices.Clone(v.Components.Precisions[k*d*d:(k+1)*d*d])
-	}
+	s.take(v.Mixture)
 	r.stage, r.done, r.results = v.Stage, v.Done, v.Results
 	return s.rng.UnmarshalBinary(v.Random)
 }

@@ -42,8 +42,6 @@ type Config struct {
 	// Donor rows of predictive-mean matching for continuous columns; 0: draws from the model.
 	Donors int
 
-	Anchor *Anchor // of a mixture's prior; nil: estimated from the table
-
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each chain, if set
 
@@ -70,12 +68,11 @@ const (
 	cheap          = 6e8
 )
 
-// Anchor centres the prior of a mixture; d numbers per row (L − 1 for a nominal column of L
+// anchor centres the prior of a mixture; d numbers per row (L − 1 for a nominal column of L
 // levels).
-type Anchor struct {
-	Mean       []float64 // (d)
-	Covariance []float64 // (d, d)
-	precision  []float64 // (d, d)
+type anchor struct {
+	mean                  []float64 // (d)
+	covariance, precision []float64 // (d, d)
 }
 
 func (c Config) For(t *data.Table) (Config, error) {
@@ -186,7 +183,7 @@ func (c Config) stream(chain int) *stream.Stream {
 }
 
 func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
-	var a *Anchor
+	var a *anchor
 	if c.Components > 1 {
 		var err error
 		if a, err = c.anchor(ctx, z); err != nil {
@@ -261,30 +258,25 @@ func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds i
 	return length, rounds
 }
 
-// anchor returns c.Anchor, or the average of a short chain of one normal.
-func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
+// anchor returns the average of a short chain of one normal.
+func (c Config) anchor(ctx context.Context, z *data.Table) (*anchor, error) {
 	const first, last = 50, 150
+	c.Components = 1
 	d := c.width(z)
 	var f mat.Cholesky
-	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
-	if c.Anchor != nil {
-		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
-	} else {
-		c.Components = 1
-		s := newChain(z, c, nil, c.stream(chains))
-		covariance := mat.NewSymDense(d, nil)
-		err := s.steps(ctx, 0, last, func(i int) {
-			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
-				floats.AddScaled(a.Mean, 1./(last-first), one.mean)
-				floats.AddScaled(a.Covariance, 1./(last-first), covariance.RawSymmetric().Data)
-			}
-		})
-		if err != nil {
-			return nil, err
+	a := &anchor{make([]float64, d), make([]float64, d*d), make([]float64, d*d)}
+	s, covariance := newChain(z, c, nil, c.stream(chains)), mat.NewSymDense(d, nil)
+	err := s.steps(ctx, 0, last, func(i int) {
+		if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
+			floats.AddScaled(a.mean, 1./(last-first), one.mean)
+			floats.AddScaled(a.covariance, 1./(last-first), covariance.RawSymmetric().Data)
 		}
-		mirror(a.Covariance, d)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if !f.Factorize(dense(a.Covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
+	mirror(a.covariance, d)
+	if !f.Factorize(dense(a.covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
 		return nil, errDependent
 	}
 	mirror(a.precision, d)
@@ -358,16 +350,17 @@ type run struct {
 }
 
 type results struct {
-	Gaps   [][]float64 // (draws)
-	Kept   []Mixture   // (keep)
-	InUse  int         // sum over iterations
-	Weight float64     // mean over iterations
+	Gaps       [][]float64 // (draws)
+	Kept       []Mixture   // (keep)
+	InUse      int         // sum over iterations
+	Weight     float64     // mean over iterations
+	Quantities []quantity  // chain.judged, column by column
+}
 
-	// For each quantity (chain.judged): its mean over completed rows at each iteration, and the
-	// sampling variance of that mean.
-	Means    [][]float64
-	Sampling []float64
-	// For each half: sums of the missing cells' quantities and of their squares, row by row.
+type quantity struct {
+	Means    []float64 // at each iteration the mean over completed rows
+	Sampling float64   // sampling variance of that mean
+	// For each half of the iterations: the missing cells' sums, and sums of squares.
 	Sums, Squares [2][]float64
 }
 
@@ -390,47 +383,44 @@ func (r *run) advance(ctx context.Context, stage, iterations int) error {
 			r.Gaps = append(r.Gaps, r.chain.gaps())
 		}
 		for (i+1)*r.keep >= (len(r.Kept)+1)*iterations && len(r.Kept) < r.keep {
-			r.Kept = append(r.Kept, mixtureOf(r.chain.components))
+			r.Kept = append(r.Kept, r.chain.mixture.clone())
 		}
 	})
 }
 
 func (r *run) tally(half, iterations int) {
-	s := r.chain
+	s, q := r.chain, 0
 	n := float64(s.n)
-	var mean, square, x []float64
-	gap := 0
-	for i := range s.n {
-		q := 0
-		for j := range s.columns {
+	var x []float64
+	for j := range s.columns {
+		width := len(s.judged(nil, 0, j))
+		r.Quantities = append(r.Quantities, make([]quantity, max(0, q+width-len(r.Quantities)))...)
+		own := r.Quantities[q : q+width]
+		mean, square := make([]float64, width), make([]float64, width)
+		gap := 0
+		for i := range s.n {
+			missing := !s.observed[i*len(s.columns)+j]
 			x = s.judged(x[:0], i, j)
-			for _, v := range x {
-				if i == 0 {
-					mean, square = append(mean, 0), append(square, 0)
+			for k, v := range x {
+				mean[k] += v / n
+				square[k] += v * v / n
+				if o := &own[k]; missing {
+					if gap == len(o.Sums[half]) {
+						o.Sums[half], o.Squares[half] = append(o.Sums[half], 0), append(o.Squares[half], 0)
+					}
+					o.Sums[half][gap] += v
+					o.Squares[half][gap] += v * v
 				}
-				mean[q] += v / n
-				square[q] += v * v / n
-				q++
 			}
-			if s.observed[i*len(s.columns)+j] {
-				continue
-			}
-			for _, v := range x {
-				if gap == len(r.Sums[half]) {
-					r.Sums[half], r.Squares[half] = append(r.Sums[half], 0), append(r.Squares[half], 0)
-				}
-				r.Sums[half][gap] += v
-				r.Squares[half][gap] += v * v
+			if missing {
 				gap++
 			}
 		}
-	}
-	if r.Means == nil {
-		r.Means, r.Sampling = make([][]float64, len(mean)), make([]float64, len(mean))
-	}
-	for q, m := range mean {
-		r.Means[q] = append(r.Means[q], m)
-		r.Sampling[q] += (square[q] - m*m) / n / float64(iterations)
+		for k, m := range mean {
+			own[k].Means = append(own[k].Means, m)
+			own[k].Sampling += (square[k] - m*m) / n / float64(iterations)
+		}
+		q += width
 	}
 }
 
@@ -440,14 +430,17 @@ func together(runs []*run, draws int) *Drawn {
 		d.Gaps = append(d.Gaps, runs[k%chains].Gaps[k/chains])
 	}
 	s := runs[0].chain
-	cells := cellRHats(runs)
 	var columns []int
 	var rhat, cellRHat []float64
 	q := 0
 	for j := range s.columns {
 		worst, worstCell := 1., 1.
 		for range len(s.judged(nil, 0, j)) {
-			worst, worstCell = max(worst, meanRHat(runs, q)), max(worstCell, cells[q])
+			of := make([]quantity, len(runs))
+			for k, r := range runs {
+				of[k] = r.Quantities[q]
+			}
+			worst, worstCell = max(worst, meanRHat(of)), max(worstCell, cellsRHat(of))
 			q++
 		}
 		if s.columns[j].incomplete {
@@ -459,19 +452,19 @@ func together(runs []*run, draws int) *Drawn {
 		d.InUse += float64(r.InUse)
 		d.Weight += r.Weight / chains
 	}
-	d.InUse /= float64(chains * len(runs[0].Means[0]))
+	d.InUse /= float64(chains * len(runs[0].Quantities[0].Means))
 	return d
 }
 
-// meanRHat returns the split R-hat of quantity q's population mean
+// meanRHat returns the split R-hat of a quantity's population mean over chains
 // (docs/theory/sampling.md#eq-met).
-func meanRHat(runs []*run, q int) float64 {
+func meanRHat(of []quantity) float64 {
 	var means []float64
 	within, sampling := 0.0, 0.0
-	half := len(runs[0].Means[q]) / 2
-	for _, r := range runs {
-		sampling += r.Sampling[q] / chains
-		for _, trace := range [][]float64{r.Means[q][:half], r.Means[q][half:]} {
+	half := len(of[0].Means) / 2
+	for _, q := range of {
+		sampling += q.Sampling / chains
+		for _, trace := range [][]float64{q.Means[:half], q.Means[half:]} {
 			mean, variance := stat.MeanVariance(trace, nil)
 			means = append(means, mean)
 			within += variance / (2 * chains)
@@ -480,37 +473,23 @@ func meanRHat(runs []*run, q int) float64 {
 	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
 }
 
-// cellRHats returns the split R-hat of the missing cells per quantity, with variances summed over
+// cellsRHat returns the split R-hat of a quantity's missing cells, with variances summed over
 // cells.
-func cellRHats(runs []*run) []float64 {
-	s := runs[0].chain
-	half := float64(len(runs[0].Means[0])) / 2
-	within, between := make([]float64, len(runs[0].Means)), make([]float64, len(runs[0].Means))
-	gap := 0
-	for i := range s.n {
-		q := 0
-		for j := range s.columns {
-			for range len(s.judged(nil, i, j)) {
-				if !s.observed[i*len(s.columns)+j] {
-					var means []float64
-					for _, r := range runs {
-						for h := range 2 {
-							mean := r.Sums[h][gap] / half
-							means = append(means, mean)
-							within[q] += (r.Squares[h][gap]/half - mean*mean) / (2 * chains)
-						}
-					}
-					between[q] += stat.Variance(means, nil)
-					gap++
-				}
-				q++
+func cellsRHat(of []quantity) float64 {
+	half := float64(len(of[0].Means)) / 2
+	within, between := 0.0, 0.0
+	for gap := range of[0].Sums[0] {
+		var means []float64
+		for _, q := range of {
+			for h := range 2 {
+				mean := q.Sums[h][gap] / half
+				means = append(means, mean)
+				within += (q.Squares[h][gap]/half - mean*mean) / (2 * chains)
 			}
 		}
+		between += stat.Variance(means, nil)
 	}
-	for q := range within {
-		within[q] = root(within[q]+between[q], within[q]*half/(half-1))
-	}
-	return within
+	return root(within+between, within*half/(half-1))
 }
 
 // root returns √(all/within), 1 if nothing varies.

@@ -51,16 +51,14 @@ func newCovariates(t *data.Table, of []string) (c covariates) {
 		}
 	}
 	c.of, c.free = node, make([]bool, t.D*(t.D+1)/2)
-	for j, i := 0, 0; j < t.D; j++ {
-		for k := j + 1; k < t.D; k, i = k+1, i+1 {
-			switch a, b := node[j], node[k]; {
-			case a < 0 || b < 0 || a == b:
-				c.free[graph.PackedIndex(t.D, j, k)] = true
-			case j == c.nodes[a] && k == c.nodes[b]:
-				c.pairs = append(c.pairs, i)
-			}
+	eachPair(t.D, func(i, j, k int) {
+		switch a, b := node[j], node[k]; {
+		case a < 0 || b < 0 || a == b:
+			c.free[graph.PackedIndex(t.D, j, k)] = true
+		case j == c.nodes[a] && k == c.nodes[b]:
+			c.pairs = append(c.pairs, i)
 		}
-	}
+	})
 	return c
 }
 
@@ -73,15 +71,12 @@ func (c covariates) pairAt(i int) int {
 
 // set sets the edges of free pairs in place.
 func (c covariates) set(edges []bool, d int, to bool) []bool {
-	if c.free == nil {
-		return edges
-	}
-	for j, i := 0, 0; j < d; j++ {
-		for k := j + 1; k < d; k, i = k+1, i+1 {
+	if c.free != nil {
+		eachPair(d, func(i, j, k int) {
 			if c.free[graph.PackedIndex(d, j, k)] {
 				edges[i] = to
 			}
-		}
+		})
 	}
 	return edges
 }
@@ -93,11 +88,10 @@ func (c covariates) columns(edges []bool) []bool {
 	}
 	a := network.Adjacency{D: len(c.nodes), Edge: edges}
 	var out []bool
-	for j, first := range c.of {
-		for _, second := range c.of[j+1:] {
-			out = append(out, first >= 0 && second >= 0 && a.Has(first, second))
-		}
-	}
+	eachPair(len(c.of), func(_, j, k int) {
+		first, second := c.of[j], c.of[k]
+		out = append(out, first >= 0 && second >= 0 && a.Has(first, second))
+	})
 	return out
 }
 

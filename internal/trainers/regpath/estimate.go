@@ -94,7 +94,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
-	if f.Done && (inOneGo || f.Likeliest) {
+	if f.Done {
 		return nil
 	}
 	started := f.Started
@@ -155,12 +155,12 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 		return nil, false, err
 	}
 	d := r.Table.D
-	s, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), d), r.settled)
+	s, ok, err := f.refit(ctx, slices.Concat(r.model.Mean(), r.packed()), without(r.chosenPairs(), d), r.settled)
 	if err != nil || !ok {
 		return r.model, false, err
 	}
 	m = model.NewGaussian(d, model.Natural)
-	_, err = f.model(m, s, d)
+	_, err = f.model(m, s.X)
 	return m, true, err
 }
 

@@ -32,13 +32,10 @@ type matrix struct {
 	reached   float64        // path's loss there
 	once      sync.Once
 	knownRoot mat.Dense // E^½ of Moments.Known
-	chosen    []bool    // pairs of the result, including zeros; nil: those of the chosen point
+	chosen    []bool    // pairs of the result, including zeros
 }
 
 func (m *matrix) take(ctx context.Context) (err error) {
-	if m.of != nil {
-		return nil
-	}
 	workers := m.Engine.Config.Workers
 	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
 		return err
@@ -60,11 +57,7 @@ func (m *matrix) span() (top, ratio float64) {
 	if m.covariates.blocks != nil {
 		top = m.covariates.largest(size)
 	} else {
-		for j := range m.Table.D {
-			for k := j + 1; k < m.Table.D; k++ {
-				top = max(top, size(j, k))
-			}
-		}
+		eachPair(m.Table.D, func(_, j, k int) { top = max(top, size(j, k)) })
 	}
 	top = 1.05 * top / m.scale()
 	return top, crowdedRatio(m.Table.D, m.of.Pairs, size, top*m.scale())
@@ -117,9 +110,7 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
 	if m.covariates.blocks != nil {
-		packed := make([]float64, p.D*(p.D+1)/2)
-		p.ToPacked(packed)
-		return count(m.nodeEdges(packed))
+		return count(m.nodeEdges(Point{Sparse: p}.precision(p.D)))
 	}
 	free := m.covariates.free
 	for i, at := range p.At {
@@ -136,11 +127,8 @@ func (m *matrix) point(lambda float64) Point {
 	if m.fitsMean() {
 		p.Linear = slices.Clone(m.model.Location.Value)
 	}
-	if m.Table.D > DenseColumns {
-		p.Sparse = m.at
-	} else {
-		p.Packed = make([]float64, m.Table.D*(m.Table.D+1)/2)
-		m.at.ToPacked(p.Packed)
+	if p.Sparse = m.at; m.Table.D <= DenseColumns {
+		p.Packed, p.Sparse = p.precision(m.Table.D), nil
 	}
 	m.State.Block = Block{}
 	return p
@@ -164,10 +152,6 @@ func (m *matrix) lossAt(p *sparse.Matrix) float64 { return p.Loss(m.of.Element) 
 
 func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	f := &m.State.Refine
-	if f.Done {
-		m.release()
-		return nil
-	}
 	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
 	p, o, definite, err := m.last(ctx, lambda*m.scale())
 	if err != nil {
@@ -219,22 +203,12 @@ func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o 
 
 func (m *matrix) joined() *sparse.Matrix {
 	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
-	edges, from := m.chosen, at.sparse(d)
-	if edges == nil {
-		edges = m.adjacency(at, true).Edge
-	}
-	p := &sparse.Matrix{D: d, Diagonal: from.Diagonal}
-	for j, next, pair := 0, 0, 0; j < d; j++ {
-		for k := j + 1; k < d; k, pair = k+1, pair+1 {
-			at, v := [2]int32{int32(j), int32(k)}, 0.0
-			if next < len(from.At) && from.At[next] == at {
-				v, next = from.Value[next], next+1
-			}
-			if edges[pair] {
-				p.At, p.Value = append(p.At, at), append(p.Value, v)
-			}
+	p := &sparse.Matrix{D: d, Diagonal: slices.Clone(at.sparse(d).Diagonal)}
+	eachPair(d, func(i, j, k int) {
+		if m.chosen[i] {
+			p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, at.element(d, j, k))
 		}
-	}
+	})
 	return p
 }
 

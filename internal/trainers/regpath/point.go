@@ -32,9 +32,9 @@ const DenseColumns = 300
 func (p *Point) setPrecision(packed []float64, d int) {
 	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
 		p.Sparse = sparse.FromPacked(packed, d)
-		return
+	} else {
+		p.Packed = slices.Clone(packed)
 	}
-	p.Packed = slices.Clone(packed)
 }
 
 func (p Point) sparse(d int) *sparse.Matrix {
@@ -88,19 +88,12 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 // sizes returns the absolute partial correlations in the order of network.Adjacency.
 func sizes(packed []float64, d int) (out []float64) {
 	p := Point{Packed: packed}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			out = append(out, math.Abs(p.PartialCorrelation(d, j, k)))
-		}
-	}
+	eachPair(d, func(_, j, k int) { out = append(out, math.Abs(p.PartialCorrelation(d, j, k))) })
 	return out
 }
 
 // Adjacency has the pairs with |P_jk| above threshold.
 func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
-	if p.Sparse == nil {
-		return Adjacency(p.Packed, d, threshold)
-	}
 	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
 	p.EachEdge(d, threshold, func(j, k int) { a.Edge[j*(2*d-j-1)/2+k-j-1] = true })
 	return a
@@ -116,35 +109,22 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 		}
 		return
 	}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			if math.Abs(p.Packed[graph.PackedIndex(d, j, k)]) > threshold {
-				visit(j, k)
-			}
+	eachPair(d, func(_, j, k int) {
+		if math.Abs(p.Packed[graph.PackedIndex(d, j, k)]) > threshold {
+			visit(j, k)
 		}
-	}
+	})
 }
 
 // Adjacency has the pairs with |P_jk| above threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
-	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
-	for j := range d {
-		for _, v := range packed[graph.PackedIndex(d, j, j):][1 : d-j] {
-			a.Edge = append(a.Edge, math.Abs(v) > threshold)
-		}
-	}
-	return a
+	return Point{Packed: packed}.Adjacency(d, threshold)
 }
 
 // without marks the elements of a packed P whose pairs are no edges.
 func without(edges []bool, d int) []bool {
-	var held []bool
-	for j, i := 0, 0; j < d; j++ {
-		held = append(held, false)
-		for k := j + 1; k < d; k, i = k+1, i+1 {
-			held = append(held, !edges[i])
-		}
-	}
+	held := make([]bool, d*(d+1)/2)
+	eachPair(d, func(i, j, k int) { held[graph.PackedIndex(d, j, k)] = !edges[i] })
 	return held
 }
 

@@ -20,8 +20,7 @@ import (
 type Refitted struct {
 	Done       []bool
 	Likelihood []float64 // log density of the observed cells; NaN without a maximum
-	Last       []float64 // μ and the non-zero elements of P of the last successful refit
-	LastPairs  [][2]int32
+	Last       []float64 // (μ, P) of the last successful refit, P packed
 }
 
 const (
@@ -32,8 +31,7 @@ const (
 // AgainBatch is the batch size if draws do not depend on it.
 const AgainBatch = 4096
 
-// refitter fits by maximum likelihood. The parameters of a network are μ, the diagonal of P and P
-// at the pairs.
+// refitter fits networks by maximum likelihood.
 type refitter struct {
 	engine *engine.Engine
 	rows   []int
@@ -42,44 +40,57 @@ type refitter struct {
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
-func newRefitter(p *problem) (*refitter, error) {
-	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
-	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
-	f.posdef.Floor = p.Config.Floor
-	if p.Engine.Estimator.Loss == losses.GaussianComplete {
-		return f, nil
+func (w *walk) oneRefitter() (*refitter, error) {
+	if w.refitter != nil {
+		return w.refitter, nil
 	}
-	q, c := p.Problem, p.Engine.Config
-	q.Model, q.Objective = model.NewGaussian(p.Table.D, model.Natural), losses.Classical
-	batch := 250
-	if p.again {
-		batch = AgainBatch
+	q, c := w.Problem, w.Engine.Config
+	f := &refitter{engine: w.Engine, rows: w.rows, cov: make([]float64, q.Table.D*q.Table.D)}
+	f.posdef.Floor = w.Config.Floor
+	if w.Estimator.Loss != losses.GaussianComplete {
+		q.Model, q.Objective = model.NewGaussian(q.Table.D, model.Natural), losses.Classical
+		batch := 250
+		if w.again {
+			batch = AgainBatch
+		}
+		e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: c.Workers})
+		if err != nil {
+			return nil, err
+		}
+		e.Counts = w.Counts
+		e.Condense(w.rows)
+		f.engine = e
 	}
-	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: c.Workers})
-	if err != nil {
-		return nil, err
-	}
-	e.Counts = p.Counts
-	e.Condense(p.rows)
-	f.engine = e
+	w.refitter = f
 	return f, nil
 }
 
 type refitOf struct {
-	Pairs      [][2]int32
-	X          []float64 // last solution: μ, the diagonal of P, P at the pairs
+	X          []float64 // last solution: (μ, P), P packed
 	Count      int       // iterations
 	Movement   float64   // largest change of an element of P by the last iteration
 	Likelihood float64   // before the last iteration: log density of the observed cells, summed
 	Gain, Last float64   // of log density by the last iteration and by the one before
 }
 
-// refit maximises the likelihood of the observed cells, with held elements of P at 0, by
-// accelerated EM until done returns true. ok is false without a maximum.
-func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
-	d := len(mean)
-	s, free := newRefit(mean, packed, held)
-	f.start(s)
+// refit maximises the likelihood of the observed cells from start = (μ, P), with held elements of P
+// at 0, by accelerated EM until done returns true. ok is false without a maximum.
+func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
+	d := f.engine.Table.D
+	s = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(start)}
+	free, pairs := make([]float64, len(held)), [][2]int32{}
+	for j, i := 0, 0; j < d; j++ {
+		for k := j; k < d; k, i = k+1, i+1 {
+			if held[i] {
+				s.X[d+i] = 0
+				continue
+			}
+			if free[i] = 1; k > j {
+				pairs = append(pairs, [2]int32{int32(j), int32(k)})
+			}
+		}
+	}
+	f.posdef.ProjectPacked(s.X[d:], d)
 	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
 	for x := s.X; ; {
 		if ctx.Err() != nil {
@@ -87,8 +98,8 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 		}
 		step, err := engine.Step{}, gaussian.ErrNotPositiveDefinite
 		if engine.Finite(x...) {
-			f.fill(x, s.Pairs, d)
-			step, err = f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, Pairs: s.Pairs})
+			f.p = em.Unpacked(x[d:], d, f.p)
+			step, err = f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, Pairs: pairs})
 		}
 		if errors.Is(err, gaussian.ErrNotPositiveDefinite) {
 			if s.Count == 0 || len(turns.X) == 0 { // no solution yet
@@ -102,12 +113,12 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			return s, false, err
 		}
 		if s.Count == 0 {
-			support.Start(f.inverse(d))
+			support.Start(inverse(f.p, d))
 		}
 		gain := step.LogLikelihood - s.Likelihood
 		s.Last, s.Gain, s.Likelihood = s.Gain, gain, step.LogLikelihood
-		solved := slices.Clone(x)
-		if !f.solve(support, step.Moments, solved, s.Pairs) {
+		solved, ok := f.solve(support, pairs, step.Moments, x[:d])
+		if !ok {
 			return s, false, nil
 		}
 		before := s.Movement
@@ -116,57 +127,14 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			turns.Forget()
 		}
 		if s.Count++; done(s) {
-			f.fill(s.X, s.Pairs, d)
-			return s, engine.Finite(s.X...) && f.posdef.InsidePacked(f.packed(d), d), nil
+			return s, f.posdef.InsidePacked(s.X[d:], d), nil
 		}
 		x = turns.Next(x, solved)
 	}
 }
 
-// free are the elements of P that are not fixed.
-func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) {
-	d := len(mean)
-	s, free = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}, make([]float64, len(packed))
-	for j := range d {
-		at := graph.PackedIndex(d, j, j)
-		free[at], s.X = 1, append(s.X, packed[at])
-	}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			if at := graph.PackedIndex(d, j, k); !held[at] {
-				free[at], s.Pairs, s.X = 1, append(s.Pairs, [2]int32{int32(j), int32(k)}), append(s.X, packed[at])
-			}
-		}
-	}
-	return s, free
-}
-
-func (f *refitter) start(s *refitOf) {
-	d := (len(s.X) - len(s.Pairs)) / 2
-	f.fill(s.X, s.Pairs, d)
-	if packed := f.packed(d); f.posdef.ProjectPacked(packed, d) {
-		for j := range d {
-			s.X[d+j] = packed[graph.PackedIndex(d, j, j)]
-		}
-		for i, at := range s.Pairs {
-			s.X[2*d+i] = packed[graph.PackedIndex(d, int(at[0]), int(at[1]))]
-		}
-	}
-}
-
-func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
-	clear(f.p)
-	for j := range d {
-		f.p[j*d+j] = x[d+j]
-	}
-	for i, at := range pairs {
-		j, k := int(at[0]), int(at[1])
-		f.p[j*d+k], f.p[k*d+j] = x[2*d+i], x[2*d+i]
-	}
-}
-
-func (f *refitter) inverse(d int) []float64 {
-	v := slices.Clone(f.p)
+func inverse(p []float64, d int) []float64 {
+	v := slices.Clone(p)
 	graph.Factor(v, d, d)
 	graph.InvertFactor(v, d, d)
 	for j := range d {
@@ -177,20 +145,13 @@ func (f *refitter) inverse(d int) []float64 {
 	return v
 }
 
-func (f *refitter) packed(d int) []float64 {
-	out := make([]float64, 0, d*(d+1)/2)
-	for j := range d {
-		out = append(out, f.p[j*d+j:j*d+d]...)
-	}
-	return out
-}
-
-// moments are those of completed rows (gaussian.Expectation.Elements) at x.
-func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]int32) (ok bool) {
-	d := (len(x) - len(pairs)) / 2
+// solve returns (μ, P) for the moments of rows completed at the mean (gaussian.Expectation.Elements).
+func (f *refitter) solve(support *em.Support, pairs [][2]int32, moments, mean []float64) (x []float64, ok bool) {
+	d := len(mean)
 	number, sum, second := moments[0], moments[1:1+d], moments[1+d:]
-	for j := range d {
-		x[j] += sum[j] / number
+	x = make([]float64, d+d*(d+1)/2)
+	for j, v := range mean {
+		x[j] = v + sum[j]/number
 		f.cov[j*d+j] = second[j]/number - sum[j]*sum[j]/number/number
 	}
 	for i, at := range pairs {
@@ -198,20 +159,11 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 		f.cov[j*d+k] = second[d+i]/number - sum[j]*sum[k]/number/number
 		f.cov[k*d+j] = f.cov[j*d+k]
 	}
-	packed, minimise := make([]float64, d*(d+1)/2), em.Minimiser(em.Unpenalised)
+	minimise := em.Minimiser(em.Unpenalised)
 	if len(pairs) < d*(d-1)/2 {
 		minimise = support.Minimise
 	}
-	if !minimise(packed, f.cov) {
-		return false
-	}
-	for j := range d {
-		x[d+j] = packed[graph.PackedIndex(d, j, j)]
-	}
-	for i, at := range pairs {
-		x[2*d+i] = packed[graph.PackedIndex(d, int(at[0]), int(at[1]))]
-	}
-	return engine.Finite(x...)
+	return x, minimise(x[d:], f.cov) && engine.Finite(x...)
 }
 
 // The predicted remaining gain g²/(g' − g) is below refitGain, g and g' the last two gains; g'
@@ -220,13 +172,6 @@ func gainless(s *refitOf) bool {
 	g := s.Gain
 	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
 		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
-}
-
-func (w *walk) oneRefitter() (f *refitter, err error) {
-	if w.refitter == nil {
-		w.refitter, err = newRefitter(w.problem)
-	}
-	return w.refitter, err
 }
 
 func (p *problem) settled(s *refitOf) bool {
@@ -250,38 +195,25 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		}
 		p := w.State.Points[i]
 		held := without(w.adjacency(p, true).Edge, d)
-		mean, packed := state.start(f, held, d)
-		if packed == nil {
-			mean, packed = p.mean(d), p.precision(d)
+		start := slices.Clone(state.Last)
+		for k, held := range held {
+			if held && start != nil {
+				start[d+k] = 0
+			}
 		}
-		s, ok, err := f.refit(ctx, mean, packed, held, gainless)
+		if start == nil || !f.posdef.InsidePacked(start[d:], d) {
+			start = slices.Concat(p.mean(d), p.precision(d))
+		}
+		s, ok, err := f.refit(ctx, start, held, gainless)
 		if err != nil {
 			return err
 		}
 		if state.Done[i] = true; ok {
-			state.Likelihood[i], state.Last, state.LastPairs = s.Likelihood, s.X, s.Pairs
+			state.Likelihood[i], state.Last = s.Likelihood, s.X
 		}
 		w.tell("ebic", "network", count(state.Done), len(w.networks()), 0, math.NaN(), 0)
 	}
 	return nil
-}
-
-// start is nil if there is none or it is not positive definite.
-func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float64) {
-	if r.Last == nil {
-		return nil, nil
-	}
-	x := slices.Clone(r.Last)
-	for i, at := range r.LastPairs {
-		if held[graph.PackedIndex(d, int(at[0]), int(at[1]))] {
-			x[2*d+i] = 0
-		}
-	}
-	f.fill(x, r.LastPairs, d)
-	if packed = f.packed(d); !f.posdef.InsidePacked(packed, d) {
-		return nil, nil
-	}
-	return x[:d], packed
 }
 
 // refitChosen is not resumable: after an interruption it starts again with the same result.
@@ -292,7 +224,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	if err != nil {
 		return err
 	}
-	s, ok, err := to.refit(ctx, at.mean(d), at.precision(d), without(edges, d), func(s *refitOf) bool {
+	s, ok, err := to.refit(ctx, slices.Concat(at.mean(d), at.precision(d)), without(edges, d), func(s *refitOf) bool {
 		w.tell("refit", "EM iteration", s.Count, w.Config.RefineIter, at.Lambda, math.NaN(), number)
 		return w.settled(s)
 	})
@@ -302,7 +234,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	if !ok {
 		return w.giveUp("the refit failed: the likelihood of this network has no maximum")
 	}
-	if f.Loss, err = to.model(w.model, s, d); err != nil {
+	if f.Loss, err = to.model(w.model, s.X); err != nil {
 		return err
 	}
 	f.Iterations, f.Movement, f.Size = s.Count, refineBlock*s.Movement, math.NaN()
@@ -310,11 +242,12 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	return w.save()
 }
 
-// The loss is the mean over rows and columns.
-func (f *refitter) model(m *model.Gaussian, s *refitOf, d int) (loss float64, err error) {
-	f.fill(s.X, s.Pairs, d)
-	copy(m.Packed.Value, f.packed(d))
-	m.SetMean(s.X[:d])
+// model moves m to x; the loss is the mean over rows and columns.
+func (f *refitter) model(m *model.Gaussian, x []float64) (loss float64, err error) {
+	d := m.Dim()
+	copy(m.Packed.Value, x[d:])
+	m.SetMean(x[:d])
+	f.p = em.Unpacked(x[d:], d, f.p)
 	step, err := f.engine.Moments(f.rows, m.Location.Value, f.p)
 	if err != nil {
 		return 0, err

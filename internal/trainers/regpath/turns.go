@@ -12,11 +12,9 @@ import (
 
 type turns struct {
 	*problem
-	em     em.Turns
-	lasso  *em.Lasso
-	sparse sparse.Lasso // used while few of many pairs are not zero
-	many   int          // manyColumns
-	looked bool         // whether complete rows were looked for (em.Known)
+	em    em.Turns
+	lasso sparse.Lasso
+	many  int // manyColumns
 }
 
 const (
@@ -30,8 +28,8 @@ const (
 )
 
 func newTurns(p *problem, many int) *turns {
-	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
-	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
+	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, many: many}
+	t.lasso = sparse.Lasso{D: p.Table.D, Workers: p.Engine.Config.Workers, Weights: p.weights}
 	if p.Table.D >= many || p.again {
 		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
 	}
@@ -85,7 +83,6 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
 	if t.em.MostGain != 0 && k > 0 {
-		t.look()
 		t.lasso.Tolerance = aheadTolerance
 		by := 0.0
 		if k > 1 {
@@ -122,7 +119,6 @@ func (t *turns) runaway(k int) {
 
 // tolerance is the final tolerance of P.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
-	t.look()
 	t.lasso.Tolerance = t.within(tolerance)
 	screen := lambda
 	if previous < math.Inf(1) {
@@ -131,17 +127,6 @@ func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) e
 	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
 		return t.minimise(ctx, packed, s, lambda*t.scale(), screen*t.scale())
 	})
-}
-
-// Complete rows make expectation steps unnecessary.
-func (t *turns) look() {
-	if t.looked || t.Table.D < t.many {
-		return
-	}
-	t.looked = true
-	if mean, cov, ok := engine.CompleteMoments(t.Table, t.rows, t.Counts); ok {
-		t.em.Known = &em.Known{Mean: mean, Covariances: cov}
-	}
 }
 
 // within returns the tolerance of a minimisation for a movement of P below tolerance in 50
@@ -154,15 +139,10 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// minimise works by the sparse descent while few of many pairs are not zero, with the same minimum.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
-	if !t.few(packed) {
-		return t.lasso.Minimise(packed, s, lambda, screen)
-	}
-	l := &t.sparse
-	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.lasso.Workers, t.lasso.Tolerance, t.lasso.Weights
-	p := sparse.FromPacked(packed, l.D)
-	o, err := l.Minimise(ctx, p, lambda, screen)
+	t.lasso.S, t.lasso.Dense = s, !t.few(packed)
+	p := sparse.FromPacked(packed, t.Table.D)
+	o, err := t.lasso.Minimise(ctx, p, lambda, screen)
 	if err != nil || !o.Done {
 		return false
 	}

@@ -10,6 +10,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
@@ -41,12 +43,11 @@ func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 }
 
 func (c *Sampler) at(x []float64, signal, noise float64) ([]float64, error) {
-	a, s := c.program.Input("signal"), c.program.Input("noise")
+	a, s, run := c.program.Input("signal"), c.program.Input("noise"), c.program.Run
 	for i := range a {
 		a[i], s[i] = signal, noise
 	}
 	copy(c.program.Input("x"), x)
-	run := c.program.Run
 	if c.ran { // the parameters are set already
 		run = c.program.RunAgain
 	}
@@ -94,9 +95,6 @@ func (c *Sampler) Langevin(ctx context.Context, steps int, rng *rand.Rand) ([]fl
 // draws approximately from q(x_mis(t) | x_obs(t) = a x_obs), not q(x_mis(t) | x_obs). If the model
 // has a log density, use mcmc.HMC with Level instead.
 func (c *Sampler) Complete(ctx context.Context, x, mask []float64, steps int, rng *rand.Rand) ([]float64, error) {
-	if len(x) != c.n*c.d || len(mask) != len(x) {
-		return nil, fmt.Errorf("%d cells and %d mask entries do not fit %d rows of %d columns", len(x), len(mask), c.n, c.d)
-	}
 	return c.anneal(ctx, x, mask, 1, steps, completeSteps, completeSteps, rng)
 }
 
@@ -132,9 +130,7 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float6
 	for k := steps - 1; k >= 0; k-- {
 		a, sigma := ladder.At(ladder.Time(k))
 		if before > 0 {
-			for i := range x {
-				x[i] *= a / before
-			}
+			floats.Scale(a/before, x)
 		}
 		before = a
 		for range (total + steps - 1) / steps {
@@ -142,8 +138,13 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float6
 				return nil, err
 			}
 			observe(a, sigma)
-			if err := c.correct(x, a, sigma, rate, rng); err != nil {
+			score, err := c.at(x, a, sigma)
+			if err != nil {
 				return nil, err
+			}
+			step := rate * sigma * sigma
+			for i := range x {
+				x[i] += 0.5*step*score[i] + math.Sqrt(step)*rng.NormFloat64()
 			}
 		}
 	}
@@ -164,18 +165,6 @@ func (c *Sampler) levels(steps, byDefault, own int) (int, error) {
 		return 0, fmt.Errorf("%d steps: a positive number is needed", steps)
 	}
 	return cmp.Or(steps, byDefault), nil
-}
-
-func (c *Sampler) correct(x []float64, a, sigma, rate float64, rng *rand.Rand) error {
-	s, err := c.at(x, a, sigma)
-	if err != nil {
-		return err
-	}
-	step := rate * sigma * sigma
-	for i := range x {
-		x[i] += 0.5*step*s[i] + math.Sqrt(step)*rng.NormFloat64()
-	}
-	return nil
 }
 
 // Reverse draws rows (n, d) by the reverse-time SDE (Anderson 1982; Song et al. 2021, equation 6),
@@ -224,14 +213,7 @@ type level struct {
 // Evaluate returns log q(a x; a, σ), a s, a² D and a² H v.
 func (l level) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
-	constant := func(v float64) graph.Node {
-		return b.Apply(graph.Op{Name: "level", Rows: n, Cols: 1, Kernel: func(out []float64, _ [][]float64) error {
-			for i := range out {
-				out[i] = v
-			}
-			return nil
-		}}, x)
-	}
+	constant := func(v float64) graph.Node { return b.Rows(b.Constant(1, 1, []float64{v}), n) }
 	a := l.signal
 	t := l.AtNoise(constant(a), constant(l.noise)).Evaluate(b, b.Scale(a, x))
 	scaled := model.Evaluation{LogDensity: t.LogDensity, Score: b.Scale(a, t.Score)}

@@ -47,7 +47,7 @@ func (t *Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 func (t *Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
 	d := t.Model.Dim()
 	next := append(slices.Clone(moments[:d]), s.Solved[d:]...)
-	t.square = unpacked(moments[d:], d, t.square)
+	t.square = Unpacked(moments[d:], d, t.square)
 	if !minimise(next[d:], t.square) || !t.Put(next) {
 		t.Put(s.Solved)
 		return false
@@ -87,7 +87,7 @@ func (t *Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error 
 	}
 	if !ok {
 		if s.Anderson.Forget(); !t.minimum(s, found, minimise) {
-			return &SingularError{Turn: s.Count, Mean: found[:d], Covariances: unpacked(found[d:], d, nil)}
+			return &SingularError{Turn: s.Count, Mean: found[:d], Covariances: Unpacked(found[d:], d, nil)}
 		}
 	}
 	before := l.Moved
@@ -117,15 +117,8 @@ func (s *State) Next() State {
 	return next
 }
 
-func packed(full []float64, d int) (out []float64) {
-	out = make([]float64, 0, d*(d+1)/2)
-	for j := range d {
-		out = append(out, full[j*d+j:j*d+d]...)
-	}
-	return out
-}
-
-func unpacked(upper []float64, d int, out []float64) []float64 {
+// Unpacked returns the symmetric matrix (d, d) of a packed upper triangle, in out if it is not nil.
+func Unpacked(upper []float64, d int, out []float64) []float64 {
 	if out == nil {
 		out = make([]float64, d*d)
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -65,8 +64,6 @@ type Turns struct {
 	// ρ).
 	MostGain float64
 
-	Known *Known // replaces expectation steps for complete rows; State.Likelihood is then not set
-
 	square []float64 // work space (d, d)
 }
 
@@ -81,7 +78,7 @@ func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if err != nil {
 		return err
 	}
-	mean, cov := found[:d:d], unpacked(found[d:], d, nil)
+	mean, cov := found[:d:d], Unpacked(found[d:], d, nil)
 	if t.MostGain != 0 {
 		s.Lead.Moments = found
 	}
@@ -116,14 +113,10 @@ func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 
 // expect returns (μ, S) of the completed rows, packed.
 func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
-	if t.Known != nil {
-		s.Loss = t.Known.loss(x)
-		return append(slices.Clone(t.Known.Mean), packed(t.Known.Covariances, len(t.Known.Mean))...), nil
-	}
 	d := t.Model.Dim()
 	var step engine.Step
 	if t.Model.Parameterisation() == model.Natural {
-		t.square = unpacked(x[d:], d, t.square)
+		t.square = Unpacked(x[d:], d, t.square)
 		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, t.square)
 	} else {
 		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
@@ -216,29 +209,6 @@ func (t *Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back 
 	s.Anderson.Forget()
 	t.Settle(s)
 	return true, nil
-}
-
-type Known struct{ Mean, Covariances []float64 }
-
-// loss returns ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
-//
-//	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
-func (k *Known) loss(x []float64) (sum float64) {
-	d := len(k.Mean)
-	p, away := unpacked(x[d:], d, nil), floats.SubTo(make([]float64, d), k.Mean, x[:d])
-	pm := make([]float64, d)
-	for j := range d {
-		row := p[j*d : j*d+d]
-		clear(pm)
-		for l, v := range row {
-			if v != 0 {
-				floats.AddScaled(pm, v, k.Covariances[l*d:l*d+d])
-			}
-		}
-		out := floats.Dot(row, away)
-		sum += floats.Dot(pm, row) + out*out - 2*row[j]
-	}
-	return sum
 }
 
 // SingularError: in the completed rows a combination of columns has no variance.

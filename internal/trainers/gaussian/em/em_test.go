@@ -40,86 +40,6 @@ func identity(d int) []float64 {
 	return p
 }
 
-// V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk where P_jk is 0.
-func requireMinimum(t *testing.T, packed, s, weights []float64, lambda float64) (zeros int) {
-	t.Helper()
-	whole := lambda
-	d := int(math.Sqrt(float64(len(s))))
-	p := graph.Unpack(d, packed)
-	var v mat.Dense
-	v.Mul(p, mat.NewDense(d, d, s))
-	for j := range d {
-		require.InDelta(t, 1, v.At(j, j), 1e-6)
-		for k := j + 1; k < d; k++ {
-			slope := v.At(j, k) + v.At(k, j)
-			if weights != nil {
-				lambda = whole * weights[graph.PackedIndex(d, j, k)]
-			}
-			if p.At(j, k) == 0 {
-				zeros++
-				require.LessOrEqual(t, math.Abs(slope), lambda+1e-6)
-				continue
-			}
-			require.InDelta(t, -math.Copysign(lambda, p.At(j, k)), slope, 1e-6)
-		}
-	}
-	return zeros
-}
-
-func TestLassoMeetsTheConditions(t *testing.T) {
-	const d = 12
-	s := covariances(d, 40, 1)
-	l, packed := em.NewLasso(d), identity(d)
-	previous, last := math.Inf(1), d*d
-	for _, lambda := range []float64{1.5, 0.8, 0.4, 0.1, 0.01} {
-		screen := lambda
-		if previous < math.Inf(1) {
-			screen = 2*lambda - previous
-		}
-		require.True(t, l.Minimise(packed, s, lambda, screen))
-		zeros := requireMinimum(t, packed, s, nil, lambda)
-		require.LessOrEqual(t, zeros, last)
-		cold := identity(d)
-		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // only violating pairs join
-		require.InDeltaSlice(t, packed, cold, 1e-4)
-		previous, last = lambda, zeros
-	}
-	require.Less(t, last, 10)
-	require.True(t, l.Minimise(packed, s, 0, 0))
-	inverse := identity(d)
-	require.True(t, em.Unpenalised(inverse, s))
-	require.InDeltaSlice(t, inverse, packed, 1e-5)
-}
-
-func TestWeightedLasso(t *testing.T) {
-	const d = 8
-	s, rng := covariances(d, 40, 3), stream.New(1, 1)
-	weights := make([]float64, d*(d+1)/2)
-	for i := range weights {
-		weights[i] = 0.1 + 3*rng.Float64()
-	}
-	weights[graph.PackedIndex(d, 0, 1)] = 0
-	l, packed := em.NewLasso(d), identity(d)
-	l.Weights, l.Tolerance = weights, 1e-10
-	for _, lambda := range []float64{0.8, 0.4, 0.1} {
-		require.True(t, l.Minimise(packed, s, lambda, lambda))
-		zeros := requireMinimum(t, packed, s, weights, lambda)
-		require.NotZero(t, packed[graph.PackedIndex(d, 0, 1)], "no penalty")
-		if lambda > 0.1 {
-			require.Positive(t, zeros)
-		}
-	}
-	l.Weights = nil
-	plain, ones := identity(d), identity(d)
-	require.True(t, l.Minimise(plain, s, 0.3, 0.1))
-	l.Weights = make([]float64, len(weights))
-	for i := range l.Weights {
-		l.Weights[i] = 1
-	}
-	require.True(t, l.Minimise(ones, s, 0.3, 0.1))
-	require.Equal(t, plain, ones)
-}
-
 // The variances stay; the correlation is (1 − α)ρ.
 func TestRidge(t *testing.T) {
 	const rho, alpha = 0.6, 0.3
@@ -129,19 +49,6 @@ func TestRidge(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1 / (1 - r*r), -r / 2 / (1 - r*r), 1. / 4 / (1 - r*r)}, packed, 1e-12)
 	require.True(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{1, 1, 1, 1}), "of copies there is a pilot")
 	require.False(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{0, 0, 0, 1}))
-}
-
-// a + bρ = 1 and 2(aρ + b) = −λ sign b, so b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ > 0.
-func TestLassoOfTwoColumns(t *testing.T) {
-	const rho, lambda = 0.6, 0.5
-	packed := identity(2)
-	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, lambda, lambda))
-	b := -(2*rho - lambda) / (2 * (1 - rho*rho))
-	require.InDeltaSlice(t, []float64{1 - b*rho, b, 1 - b*rho}, packed, 1e-6)
-	packed = identity(2)
-	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, 1.21, 1.21))
-	require.Equal(t, identity(2), packed)
-	require.False(t, em.NewLasso(2).Minimise(packed, []float64{1, 1, 1, 1}, 0.01, 0.01), "of two copies P runs away")
 	require.False(t, em.Unpenalised(packed, []float64{1, 1, 1, 1}))
 }
 
@@ -234,32 +141,6 @@ func TestBegin(t *testing.T) {
 	next := s.Next()
 	require.Equal(t, [][]float64{s.Lead.Moments, s.Lead.Passed[0]}, next.Lead.Passed)
 	require.Nil(t, next.Lead.Moments)
-}
-
-func TestKnownMoments(t *testing.T) {
-	const d = 4
-	_, table := testtables.Star(t, d, 80, 0)
-	var solved [2][]float64
-	var loss [2]float64
-	for i := range solved {
-		m := model.NewGaussian(d, model.Natural)
-		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
-		require.NoError(t, err)
-		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
-		if i == 1 {
-			mean, cov, ok := engine.CompleteMoments(table, table.AllRows(), nil)
-			require.True(t, ok)
-			turns.Known = &em.Known{Mean: mean, Covariances: cov}
-		}
-		var s em.State
-		require.NoError(t, turns.Turn(t.Context(), &s, em.Ridge{Alpha: 0.3}.Minimise))
-		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P from the ridge, another μ than the rows'
-		require.NoError(t, turns.Turn(t.Context(), &s, em.Unpenalised))
-		solved[i], loss[i] = s.Solved, s.Loss
-	}
-	require.InDeltaSlice(t, solved[0], solved[1], 1e-10)
-	require.InDelta(t, loss[0], loss[1], 1e-10)
 }
 
 func few(t *testing.T, seed uint64) em.Turns {

@@ -106,12 +106,8 @@ func (l *Lasso) visitGroups(lambda float64) (moved float64) {
 			shrink = max(0, 1-most/size)
 		}
 		for i, a := range pairs {
-			j, k := int(a.j), int(a.k)
-			at, of, v := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK], shrink*to[i]
-			moved = max(moved, math.Abs(v-*at)*g.curvature)
-			*at, *of = v, v
-			l.rows[j].set(k, v)
-			l.rows[k].set(j, v)
+			moved = max(moved, math.Abs(shrink*to[i]-l.rows[a.j].value[a.inJ])*g.curvature)
+			l.setPair(a, shrink*to[i])
 		}
 	}
 	return moved

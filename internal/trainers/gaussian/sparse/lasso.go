@@ -31,7 +31,9 @@ type Lasso struct {
 
 	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
 	Tolerance float64
-	Sweeps    int // maximum per minimisation; 0: 2000
+	Sweeps    int // maximum per minimisation; 0: 2000, with Dense by coordinate visits
+	// Dense is faster where many pairs are not zero: the descent leaps (leap) and active pairs stay active.
+	Dense bool
 	// Weights are w ≥ 0 in the order of graph.PackedIndex; the diagonal is ignored; nil: all 1.
 	Weights []float64
 	// Blocks replace the penalty by a group lasso over pairs of blocks A, B of adjacent columns,
@@ -53,12 +55,12 @@ type Lasso struct {
 type neighbours struct {
 	at    []int32
 	value []float64
-	row   []float64 // whole row of P if there are many neighbours; else nil
+	row   []float64 // whole row of P if there are many neighbours; else empty
 }
 
 const (
 	crowded  = 4  // a column has many neighbours if they exceed the columns divided by this
-	crowding = 64 // minimum number of columns for whole rows
+	crowding = 16 // minimum number of columns for whole rows
 )
 
 // pair is an active pair with its indices among the neighbours of both columns.
@@ -67,6 +69,8 @@ type pair struct{ j, k, inJ, inK int32 }
 const (
 	mostSweeps = 2000
 	mostVisits = 20_000_000_000 // limit of element visits per minimisation, about half a minute
+	denseSteps = 5_000_000      // limit of coordinate visits per minimisation with Dense
+	leapSweeps = 20_000         // and of sweeps
 	farthest   = 1e8            // |P_jk| above it has diverged
 )
 
@@ -93,10 +97,13 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 		for _, at := range joined {
 			add(int(at[0]), int(at[1]))
 		}
-		if len(joined) > 0 { // most stay at zero
+		switch {
+		case len(joined) > 0 && !l.Dense: // most stay at zero
 			l.sweep(lambda)
 			l.end(p)
 			l.start(p)
+		case len(joined) > 0:
+			l.widen()
 		}
 		if err := l.descend(ctx, lambda, &o); err != nil || !o.Done {
 			l.end(p)
@@ -105,7 +112,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 		if joined, err = breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
 			return o, err
 		}
-		if o.Sweeps >= cmp.Or(l.Sweeps, mostSweeps) {
+		if o.Sweeps >= l.mostSweeps() {
 			o.Done = len(joined) == 0
 			break
 		}
@@ -123,7 +130,7 @@ func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 }
 
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
-	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
+	visits, most, ahead := 0, l.mostSweeps(), leap{}
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -136,7 +143,17 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 		if !(o.Moved < farthest) || o.Sweeps >= most || visits > mostVisits {
 			return nil
 		}
+		if l.Dense {
+			ahead.after(l, lambda)
+		}
 	}
+}
+
+func (l *Lasso) mostSweeps() int {
+	if l.Dense && l.Sweeps == 0 {
+		return min(leapSweeps, denseSteps/(l.D+len(l.active)))
+	}
+	return cmp.Or(l.Sweeps, mostSweeps)
 }
 
 func (l *Lasso) visits() (sum int) {
@@ -170,18 +187,22 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 	for _, a := range pairs {
 		j, k := int(a.j), int(a.k)
-		at, of := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK]
-		curvature, old := l.own[j]+l.own[k], *at
+		curvature, old := l.own[j]+l.own[k], l.rows[j].value[a.inJ]
 		to := optim.SoftThreshold(old*curvature-l.product(j, k)-l.product(k, j), l.weight(j, k)*lambda) / curvature
 		if to == old {
 			continue
 		}
-		*at, *of = to, to
-		l.rows[j].set(k, to)
-		l.rows[k].set(j, to)
+		l.setPair(a, to)
 		moved = max(moved, math.Abs((to-old)*curvature))
 	}
 	return moved
+}
+
+func (l *Lasso) setPair(a pair, v float64) {
+	n, m := &l.rows[a.j], &l.rows[a.k]
+	n.value[a.inJ], m.value[a.inK] = v, v
+	n.set(int(a.k), v)
+	m.set(int(a.j), v)
 }
 
 func (l *Lasso) weight(j, k int) float64 {
@@ -193,7 +214,7 @@ func (l *Lasso) weight(j, k int) float64 {
 
 func (l *Lasso) product(j, k int) (sum float64) {
 	n, s := &l.rows[j], l.S[k*l.D:(k+1)*l.D]
-	if n.row != nil {
+	if len(n.row) > 0 {
 		return simd.Dot(n.row, s)
 	}
 	sum = l.diagonal[j] * s[j]
@@ -208,7 +229,12 @@ func (l *Lasso) start(p *Matrix) {
 	for j := range l.D {
 		l.own = append(l.own, l.S[j*l.D+j])
 	}
-	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
+	if l.active = l.active[:0]; len(l.rows) != l.D {
+		l.rows = make([]neighbours, l.D)
+	}
+	for j, n := range l.rows {
+		l.rows[j] = neighbours{n.at[:0], n.value[:0], n.row[:0]}
+	}
 	if l.Blocks != nil {
 		l.startGroups(p)
 	}
@@ -217,12 +243,18 @@ func (l *Lasso) start(p *Matrix) {
 			l.add(int(at[0]), int(at[1]), p.Value[i])
 		}
 	}
+	l.widen()
+}
+
+// widen stores whole rows of columns with many neighbours.
+func (l *Lasso) widen() {
 	for j := range l.rows {
 		n := &l.rows[j]
-		if l.D < crowding || crowded*len(n.at) <= l.D {
+		if l.D < crowding || crowded*len(n.at) <= l.D || len(n.row) > 0 {
 			continue
 		}
-		n.row = make([]float64, l.D)
+		n.row = slices.Grow(n.row, l.D)[:l.D]
+		clear(n.row)
 		n.row[j] = l.diagonal[j]
 		for i, k := range n.at {
 			n.row[k] = n.value[i]
@@ -231,7 +263,7 @@ func (l *Lasso) start(p *Matrix) {
 }
 
 func (n *neighbours) set(k int, value float64) {
-	if n.row != nil {
+	if len(n.row) > 0 {
 		n.row[k] = value
 	}
 }
@@ -258,7 +290,12 @@ const tile = 256 // columns per tile; a worker takes a pair of tiles
 
 // breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
 // of tiles.
-func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
+func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32, error) {
+	side := min(tile, l.D)
+	buffers := func() *screen { return &screen{l, make([]float64, side*side), make([]float64, side*side)} }
+	if l.D <= tile {
+		return buffers().look(0, 0, least, slack), ctx.Err()
+	}
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
 		for k := j; k < l.D; k += tile {
@@ -266,24 +303,14 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 		}
 	}
 	found := make([][][2]int32, len(tiles))
-	pool, ctx := panics.WithContext(ctx)
-	workers, side := max(1, min(l.Workers, len(tiles))), min(tile, l.D)
-	for w := range workers {
-		pool.Go(func() error {
-			s := screen{l, make([]float64, side*side), make([]float64, side*side)}
-			for i := w; i < len(tiles); i += workers {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
-			}
+	err := panics.Each(ctx, l.Workers, len(tiles), func() (func(context.Context, int) error, error) {
+		s := buffers()
+		return func(_ context.Context, i int) error {
+			found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
 			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(found...), nil
+		}, nil
+	}, nil)
+	return slices.Concat(found...), err
 }
 
 type screen struct {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
@@ -44,8 +43,8 @@ func TestConditionsOfAMinimum(t *testing.T) {
 			weights[i] = 0
 		}
 	}
-	for _, w := range [][]float64{nil, weights} {
-		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: 2, Weights: w}
+	for i, w := range [][]float64{nil, weights} {
+		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: 2, Weights: w, Dense: i == 1}
 		p := sparse.Identity(d)
 		screen := 0.6
 		for _, lambda := range []float64{0.6, 0.5, 0.42} {
@@ -74,25 +73,6 @@ func TestConditionsOfAMinimum(t *testing.T) {
 			}
 			require.Len(t, p.At, edges)
 			require.Positive(t, edges)
-		}
-	}
-}
-
-func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
-	for _, d := range []int{40, 70} {
-		s := covariances(d, 3*d/2, 2)
-		dense, want := em.NewLasso(d), packed(sparse.Identity(d))
-		dense.Tolerance = 1e-11
-		warm := sparse.Identity(d)
-		for _, lambda := range []float64{1, 0.2, 0.05} {
-			require.True(t, dense.Minimise(want, s, lambda, lambda))
-			l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-11}
-			for _, p := range []*sparse.Matrix{warm, sparse.Identity(d)} {
-				o, err := l.Minimise(t.Context(), p, lambda, lambda)
-				require.NoError(t, err)
-				require.True(t, o.Done)
-				require.InDeltaSlice(t, want, packed(p), 1e-9)
-			}
 		}
 	}
 }
@@ -155,11 +135,37 @@ func TestTwoColumns(t *testing.T) {
 }
 
 func TestCopiesRunAway(t *testing.T) {
-	l := &sparse.Lasso{D: 2, S: []float64{1, 1, 1, 1}}
-	p := sparse.Identity(2)
-	o, err := l.Minimise(t.Context(), p, 0.01, 0)
-	require.NoError(t, err)
-	require.False(t, o.Done)
+	for _, dense := range []bool{false, true} {
+		l := &sparse.Lasso{D: 2, S: []float64{1, 1, 1, 1}, Dense: dense}
+		o, err := l.Minimise(t.Context(), sparse.Identity(2), 0.01, 0)
+		require.NoError(t, err)
+		require.False(t, o.Done)
+	}
+}
+
+// S_jk = ρ^|j−k|: S⁻¹ has the diagonal 1/(1 − ρ²) at the ends, (1 + ρ²)/(1 − ρ²) between, and −ρ/(1
+// − ρ²) beside it.
+func TestLeapsReachTheMinimum(t *testing.T) {
+	const d, rho = 8, 0.98
+	s, sweeps := make([]float64, d*d), [2]int{}
+	for i := range s {
+		s[i] = math.Pow(rho, math.Abs(float64(i/d-i%d)))
+	}
+	for i := range sweeps {
+		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Sweeps: 100_000, Dense: i == 1}
+		p := on(packed(sparse.Identity(d)), make([]bool, d*(d+1)/2), d)
+		o, err := l.Fit(t.Context(), p)
+		require.NoError(t, err)
+		require.True(t, o.Done)
+		sweeps[i] = o.Sweeps
+		for j := range d {
+			require.InDelta(t, (1+rho*rho*float64(min(1, j*(d-1-j))))/(1-rho*rho), p.Element(j, j), 1e-4)
+			for k := range j {
+				require.InDelta(t, -rho/(1-rho*rho)*float64(max(0, 2-j+k)), p.Element(j, k), 1e-4)
+			}
+		}
+	}
+	require.Less(t, sweeps[1], sweeps[0]/3)
 }
 
 func TestResidual(t *testing.T) {
@@ -195,29 +201,19 @@ func TestKeepDefinite(t *testing.T) {
 	require.True(t, within)
 }
 
-// Equal to the byte.
+// Equal to the byte; Dense comes to the same minimum.
 func TestWorkersAtOnce(t *testing.T) {
-	const d = 320
-	s := covariances(d, 2*d, 6)
-	held, whole := make([][]float64, 2), make([][]float64, 2)
-	for i, workers := range []int{1, 3} {
-		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: workers}
-		dense := em.NewLasso(d)
-		dense.Tolerance, dense.Workers = 1e-8, workers
-		p := sparse.Identity(d)
-		whole[i] = packed(p)
-		for _, lambda := range []float64{0.4, 0.3, 0.2, 0.16, 0.12} {
+	at := func(d, workers int, dense bool, lambdas ...float64) []float64 {
+		l, p := &sparse.Lasso{D: d, S: covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)
+		for _, lambda := range lambdas {
 			o, err := l.Minimise(t.Context(), p, lambda, lambda)
 			require.NoError(t, err)
 			require.True(t, o.Done)
-			require.True(t, dense.Minimise(whole[i], s, lambda, lambda))
 		}
-		require.Greater(t, len(p.At), d*d/12, "so many that one worker does not make a sweep alone")
-		held[i] = packed(p)
+		return packed(p)
 	}
-	require.Equal(t, held[0], held[1])
-	require.Equal(t, whole[0], whole[1])
-	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
+	require.Equal(t, at(300, 1, false, 0.4, 0.3), at(300, 3, false, 0.4, 0.3))
+	require.InDeltaSlice(t, at(70, 1, false, 0.4, 0.05), at(70, 1, true, 0.4, 0.05), 1e-7)
 }
 
 func TestDistanceAndBlock(t *testing.T) {

@@ -75,7 +75,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	out := &inference.Result{Rests: fmt.Sprintf("Bootstrap standard errors and %g %% percentile intervals: the estimate, with the choice of λ, repeated on %d tables of resampled rows. They show stability and are no test of an edge. Inclusion is the share of these networks with the edge", 100*p.Config.Level, len(networks))}
 	failed, told := failures(resampleUnit, p.State.Resamples)
 	if failed > 0 {
-		out.Warnings = append(out.Warnings, told)
+		out.Warnings = []string{told}
 	}
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
@@ -149,35 +149,27 @@ type fits struct {
 
 // A result depends on the seed and its number only.
 func (f fits) make(ctx context.Context, p inference.Problem) error {
-	for len(*f.made) < f.number {
-		*f.made = append(*f.made, inference.Fit{})
-	}
+	*f.made = append(*f.made, make([]inference.Fit, max(0, f.number-len(*f.made)))...)
 	var left []int
-	done, total := 0, 0
+	total := 0
 	for i, fit := range *f.made {
-		switch {
-		case !p.Shard.Has(i):
-			continue
-		case fit.Done:
-			done++
-		default:
-			left = append(left, i)
+		if p.Shard.Has(i) {
+			if total++; !fit.Done {
+				left = append(left, i)
+			}
 		}
-		total++
 	}
-	made := make([]inference.Fit, len(left))
+	made, done := make([]inference.Fit, len(left)), total-len(left)
 	config := p.Path.Engine.Config
 	return panics.Each(ctx, config.Workers, len(left), func() (func(context.Context, int) error, error) {
-		return func(ctx context.Context, task int) error {
+		return func(ctx context.Context, task int) (err error) {
 			i := left[task]
 			rng := stream.New(config.Seed, stream.Resample, f.purpose, uint64(i))
 			rows := f.rows(i, rng)
-			fit, err := p.Again(ctx, rows, rng.Uint64())
-			if err != nil {
-				return fmt.Errorf("%s %d: %w", f.unit, i+1, err)
+			if made[task], err = p.Again(ctx, rows, rng.Uint64()); err != nil {
+				err = fmt.Errorf("%s %d: %w", f.unit, i+1, err)
 			}
-			made[task] = fit
-			return nil
+			return err
 		}, nil
 	}, func(task int) error {
 		(*f.made)[left[task]] = made[task]

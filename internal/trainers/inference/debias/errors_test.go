@@ -112,10 +112,3 @@ func TestFewRowsIsFishers(t *testing.T) {
 	require.True(t, math.IsNaN(e.SE[0]), "three rows tell nothing of two columns")
 	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
 }
-
-func TestRestsOnNoGaps(t *testing.T) {
-	require.Equal(t, "one Newton step from the penalised estimate; standard errors for normal rows with cells missing completely at random: the test found no evidence against it", rests(fromPenalised, false, false, false, false))
-	require.Contains(t, rests(fromLikelihood, true, true, true, false), "robust standard errors for cells missing at random")
-	require.NotContains(t, rests(fromLikelihood, true, false, false, true), "missing")
-	require.NotContains(t, rests(fromNetwork, false, false, false, true), "missing")
-}

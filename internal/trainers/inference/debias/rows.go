@@ -3,10 +3,7 @@ package debias
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -94,14 +91,12 @@ func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	if m == 0 {
 		return c, true
 	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c})
-	if !ok {
+	if !graph.Factor(c, m, m) || !graph.InvertFactor(c, m, m) {
 		return nil, false
 	}
-	lapack64.Potri(l)
 	for a := range m {
 		for b := range a {
-			c[a*m+b] = c[b*m+a]
+			c[b*m+a] = c[a*m+b]
 		}
 	}
 	return c, true

@@ -22,108 +22,95 @@ import (
 // equation is U(θ) = 0, the mean over rows of the weighted gradients ψ_i, with fixed draws whose
 // weights depend on θ.
 type equation struct {
-	ctx    context.Context
-	engine *engine.Engine
-	of     engine.Problem // table, domain and objective
-	held   *held
-	free   []int // indices of the free parameters
-	n      int
-	kinds  [2]*rowKind // complete rows, with one draw; rows with missing cells
-}
-
-type rowKind struct {
-	draws    int
-	rows     []int
-	programs map[[2]int]*rows // by number of rows and parts
-}
-
-// rows computes gradients of several rows at a time, in parts that share draws and weight.
-type rows struct {
-	parts   int
-	program *graph.Program
-	batch   *data.Batch
-	params  []*graph.Param
+	ctx      context.Context
+	engine   *engine.Engine
+	of       engine.Problem // table, domain and objective
+	held     *held
+	free     []int      // indices of the free parameters
+	at       []*float64 // the free parameters
+	n        int
+	rows     [2][]int // complete rows, with one draw; rows with missing cells
+	programs map[[3]int]*graph.Program
 }
 
 func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *held, free []int) *equation {
-	q := &equation{ctx: ctx, engine: e, of: of, held: h, free: free, n: of.Table.N}
-	q.kinds = [2]*rowKind{{draws: 1, programs: map[[2]int]*rows{}}, {draws: h.r, programs: map[[2]int]*rows{}}}
+	q := &equation{ctx: ctx, engine: e, of: of, held: h, free: free, n: of.Table.N, programs: map[[3]int]*graph.Program{}}
+	all := parameters(of.Model)
+	for _, place := range free {
+		q.at = append(q.at, all[place])
+	}
 	for i := range q.n {
 		k := q.kind(i)
-		k.rows = append(k.rows, i)
+		q.rows[k] = append(q.rows[k], i)
 	}
 	return q
 }
 
-func (q *equation) kind(i int) *rowKind {
+// kind is 1 for rows with missing cells.
+func (q *equation) kind(i int) int {
 	d := q.of.Table.D
 	if slices.Contains(q.of.Table.Observed[i*d:(i+1)*d], false) {
-		return q.kinds[1]
+		return 1
 	}
-	return q.kinds[0]
+	return 0
 }
 
-func (q *equation) program(k *rowKind, size, parts int) (*rows, error) {
-	key := [2]int{size, parts}
-	if k.programs[key] == nil {
-		p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, q.held.weighting, q.of.Model, q.of.Objective, size*parts, k.draws/parts)
-		if err != nil {
-			return nil, err
-		}
-		k.programs[key] = &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}
-	}
-	return k.programs[key], nil
-}
+func (q *equation) draws(kind int) int { return [2]int{1, q.held.r}[kind] }
 
-func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error {
+// add adds to u the gradients of at most size rows of a kind, times weight, with each row's draws
+// averaged in several parts.
+func (q *equation) add(u []float64, kind int, members []int, size, parts int, weight float64) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
 	}
-	all := make([]int, 0, len(members)*r.parts)
-	h, d := q.held, q.of.Table.D
-	x, log := r.program.Input(losses.InputX), r.program.Input(losses.InputLogProposal)
-	clear(x[len(members)*k.draws*d:])
-	clear(log[len(members)*k.draws:])
+	h, d, draws := q.held, q.of.Table.D, q.draws(kind)
+	parts = min(parts, draws)
+	key := [3]int{kind, size, parts}
+	if q.programs[key] == nil {
+		p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, h.weighting, q.of.Model, q.of.Objective, size*parts, draws/parts)
+		if err != nil {
+			return err
+		}
+		q.programs[key] = p
+	}
+	program := q.programs[key]
+	var all []int
+	x, log := program.Input(losses.InputX), program.Input(losses.InputLogProposal)
+	clear(x[len(members)*draws*d:])
+	clear(log[len(members)*draws:])
 	for i, row := range members {
-		for range r.parts {
-			all = append(all, row)
-		}
-		copy(x[i*k.draws*d:(i+1)*k.draws*d], h.x[row*h.r*d:])
-		copy(log[i*k.draws:(i+1)*k.draws], h.log[row*h.r:])
+		all = append(all, slices.Repeat([]int{row}, parts)...)
+		copy(x[i*draws*d:(i+1)*draws*d], h.x[row*h.r*d:])
+		copy(log[i*draws:(i+1)*draws], h.log[row*h.r:])
 	}
-	r.batch.Fill(q.of.Table, all, weight/float64(r.parts))
+	batch := data.NewBatch(size*parts, d)
+	batch.Fill(q.of.Table, all, weight/float64(parts))
 	for i, row := range all {
-		r.batch.Weight[i] *= q.engine.Table.Weight(row)
+		batch.Weight[i] *= q.engine.Table.Weight(row)
 	}
-	losses.Bind(r.program, q.engine.Estimator.Loss, q.of.Objective, r.batch, stream.New(q.engine.Config.Seed, stream.Hold))
-	return panics.Caught(r.program.Run)
-}
-
-func (q *equation) add(into []float64, r *rows) {
-	i, first := 0, 0
-	for _, p := range r.params {
-		g := r.program.Grad(p)
-		for ; i < len(q.free) && q.free[i] < first+len(g); i++ {
-			into[i] += g[q.free[i]-first]
-		}
-		first += len(g)
+	losses.Bind(program, q.engine.Estimator.Loss, q.of.Objective, batch, stream.New(q.engine.Config.Seed, stream.Hold))
+	if err := panics.Caught(program.Run); err != nil {
+		return err
 	}
+	var g []float64
+	for _, p := range q.of.Model.Params() {
+		g = append(g, program.Grad(p)...)
+	}
+	for i, place := range q.free {
+		u[i] += g[place]
+	}
+	return nil
 }
 
 // mean returns U, with each row's draws averaged in several parts.
 func (q *equation) mean(parts int) ([]float64, error) {
 	u := make([]float64, len(q.free))
-	for _, k := range q.kinds {
-		size := together(len(k.rows), k.draws)
-		for members := range slices.Chunk(k.rows, size) {
-			r, err := q.program(k, size, min(parts, k.draws))
-			if err != nil {
+	for kind, rows := range q.rows {
+		size := together(len(rows), q.draws(kind))
+		for members := range slices.Chunk(rows, size) {
+			if err := q.add(u, kind, members, size, parts, 1/float64(q.n)); err != nil {
 				return nil, err
 			}
-			if err := q.run(r, k, members, 1/float64(q.n)); err != nil {
-				return nil, err
-			}
-			q.add(u, r)
 		}
 	}
 	if !engine.Finite(u...) {
@@ -132,66 +119,60 @@ func (q *equation) mean(parts int) ([]float64, error) {
 	return u, nil
 }
 
-func (q *equation) row(i int, into []float64) error {
-	k := q.kind(i)
-	r, err := q.program(k, 1, 1)
-	if err != nil {
-		return err
-	}
-	clear(into)
-	if err := q.run(r, k, []int{i}, 1); err != nil {
-		return err
-	}
-	q.add(into, r)
-	return nil
-}
-
 // difference is the relative step of central differences.
 const difference = 6e-6
 
-// jacobian returns A = ∂U/∂θ.
-func (q *equation) jacobian() (*mat.Dense, error) {
-	k := len(q.free)
-	a := mat.NewDense(k, k, nil)
-	for c, place := range q.free {
-		at := parameter(q.of.Model, place)
-		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), func() ([]float64, error) { return q.mean(1) })
-		if err != nil {
+// jacobian returns the central differences of f by the numbers at, one a column.
+func jacobian(at []*float64, f func() ([]float64, error)) (j *mat.Dense, err error) {
+	for c, x := range at {
+		var up, down []float64
+		was, step := *x, difference*math.Max(1, math.Abs(*x))
+		*x = was + step
+		if up, err = f(); err == nil {
+			*x = was - step
+			down, err = f()
+		}
+		if *x = was; err != nil {
 			return nil, err
 		}
-		a.SetCol(c, u)
-		q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: c + 1, Total: k, Loss: math.NaN(), EffectiveSize: math.NaN()})
-	}
-	return a, nil
-}
-
-func slope(at *float64, step float64, f func() ([]float64, error)) ([]float64, error) {
-	was := *at
-	defer func() { *at = was }()
-	*at = was + step
-	up, err := f()
-	if err != nil {
-		return nil, err
-	}
-	up = append([]float64(nil), up...)
-	*at = was - step
-	down, err := f()
-	if err != nil {
-		return nil, err
-	}
-	floats.Sub(up, down)
-	floats.Scale(1/(2*step), up)
-	return up, nil
-}
-
-func parameter(m model.Model, place int) *float64 {
-	for _, p := range m.Params() {
-		if place < len(p.Value) {
-			return &p.Value[place]
+		floats.Sub(up, down)
+		floats.Scale(1/(2*step), up)
+		if j == nil {
+			j = mat.NewDense(len(up), len(at), nil)
 		}
-		place -= len(p.Value)
+		j.SetCol(c, up)
 	}
-	return nil
+	return j, nil
+}
+
+// jacobian returns A = ∂U/∂θ.
+func (q *equation) jacobian() (*mat.Dense, error) {
+	calls := 0
+	return jacobian(q.at, func() ([]float64, error) {
+		u, err := q.mean(1)
+		if calls++; err == nil && calls%2 == 0 {
+			q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: calls / 2, Total: len(q.at), Loss: math.NaN(), EffectiveSize: math.NaN()})
+		}
+		return u, err
+	})
+}
+
+func parameters(m model.Model) (all []*float64) {
+	for _, p := range m.Params() {
+		for i := range p.Value {
+			all = append(all, &p.Value[i])
+		}
+	}
+	return all
+}
+
+// units returns d scale factors of 1, and their places.
+func units(d int) (unit []float64, at []*float64) {
+	unit = slices.Repeat([]float64{1}, d)
+	for j := range unit {
+		at = append(at, &unit[j])
+	}
+	return unit, at
 }
 
 const spreadRows = 256
@@ -205,7 +186,8 @@ func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	block := mat.NewDense(spreadRows, size, nil)
 	for i := range q.n {
 		row := block.RawRowView(i % spreadRows)
-		if err := q.row(i, row[:k]); err != nil {
+		clear(row[:k])
+		if err := q.add(row[:k], q.kind(i), []int{i}, 1, 1, 1); err != nil {
 			return nil, err
 		}
 		s.row(i, row[k:])
@@ -317,16 +299,10 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 		s.share = append(s.share, sum/float64(t.N))
 		s.mean = append(s.mean, square/sum)
 	}
-	s.slope = mat.NewDense(len(e.free), t.D, nil)
-	unit := slices.Repeat([]float64{1}, t.D)
-	for j := range unit {
-		u, err := slope(&unit[j], difference, func() ([]float64, error) { return p.moved(e, unit) })
-		if err != nil {
-			return nil, err
-		}
-		s.slope.SetCol(j, u)
-	}
-	return s, nil
+	unit, at := units(t.D)
+	var err error
+	s.slope, err = jacobian(at, func() ([]float64, error) { return p.moved(e, unit) })
+	return s, err
 }
 
 func (s *scaleEffect) row(i int, into []float64) {
@@ -362,7 +338,7 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 // bias returns the distance to the root with infinitely many draws, in standard errors of the
 // farthest parameter: with U_½ the equation with halved draws at the root of U, A⁻¹U_½.
 func (q *equation) bias(r *root) (float64, error) {
-	if q.held.r < 2 || len(q.kinds[1].rows) == 0 {
+	if q.held.r < 2 || len(q.rows[1]) == 0 {
 		return 0, nil
 	}
 	u, err := q.mean(2)

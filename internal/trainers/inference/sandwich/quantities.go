@@ -14,9 +14,8 @@ import (
 )
 
 type quantities struct {
-	model  model.Parametric
-	scale  data.Scale
-	scaled bool // the scale was estimated
+	model model.Parametric
+	scale data.Scale
 }
 
 // at uses the fit's scales if unit is nil.
@@ -42,16 +41,13 @@ const redundant = 1e-6
 
 // free drops redundant parameters, such as the last log weight of a mixture.
 func (s *quantities) free() (places []int, err error) {
-	all := make([]int, len(values(s.model)))
-	for i := range all {
-		all[i] = i
-	}
-	j, _, err := s.slopes(all)
+	at := parameters(s.model)
+	j, err := jacobian(at, func() ([]float64, error) { return s.at(nil) })
 	if err != nil {
 		return nil, err
 	}
 	var basis [][]float64
-	for _, place := range all {
+	for place := range at {
 		column := mat.Col(nil, place, j)
 		if size := floats.Norm(column, 2); size > 0 {
 			floats.Scale(1/size, column)
@@ -69,37 +65,6 @@ func (s *quantities) free() (places []int, err error) {
 		basis, places = append(basis, column), append(places, place)
 	}
 	return places, nil
-}
-
-// slopes returns the Jacobians by the free parameters and by the scales, nil if these were not
-// estimated.
-func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
-	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
-		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
-		if err != nil {
-			return err
-		}
-		if *m == nil {
-			*m = mat.NewDense(len(u), columns, nil)
-		}
-		(*m).SetCol(c, u)
-		return nil
-	}
-	for c, place := range free {
-		if err := fill(&theta, len(free), c, parameter(s.model, place), func() ([]float64, error) { return s.at(nil) }); err != nil {
-			return nil, nil, err
-		}
-	}
-	if !s.scaled {
-		return theta, nil, nil
-	}
-	unit := slices.Repeat([]float64{1}, len(s.scale.Mean))
-	for j := range unit {
-		if err := fill(&units, len(unit), j, &unit[j], func() ([]float64, error) { return s.at(unit) }); err != nil {
-			return nil, nil, err
-		}
-	}
-	return theta, units, nil
 }
 
 type member struct {

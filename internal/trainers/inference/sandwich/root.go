@@ -108,8 +108,8 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 }
 
 func (q *equation) shift(step []float64, t float64) {
-	for i, place := range q.free {
-		*parameter(q.of.Model, place) += t * step[i]
+	for i, x := range q.at {
+		*x += t * step[i]
 	}
 }
 

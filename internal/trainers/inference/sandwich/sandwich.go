@@ -65,7 +65,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 			r, err = &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
 		}
 	}()
-	q := &quantities{m, p.Scale, p.Scaled}
+	q := &quantities{m, p.Scale}
 	was, err := q.at(nil)
 	if err != nil {
 		return nil, err
@@ -137,39 +137,43 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	if err != nil {
 		return nil, err
 	}
-	theta, units, err := q.slopes(e.free)
+	members := q.members(nil)
+	slopes := func(at []*float64, unit []float64) (*mat.Dense, error) { // of the members
+		all, err := jacobian(at, func() ([]float64, error) { return q.at(unit) })
+		if err != nil {
+			return nil, err
+		}
+		out := mat.NewDense(len(members), len(at), nil)
+		for i, member := range members {
+			out.SetRow(i, all.RawRowView(member.place))
+		}
+		return out, nil
+	}
+	theta, err := slopes(e.at, nil)
 	if err != nil {
 		return nil, err
 	}
-	members := q.members(nil)
-	pick := func(m *mat.Dense) *mat.Dense {
-		_, c := m.Dims()
-		out := mat.NewDense(len(members), c, nil)
-		for i, member := range members {
-			out.SetRow(i, m.RawRowView(member.place))
-		}
-		return out
-	}
-	theta = pick(theta)
-	var solved, turned mat.Dense // A⁻¹ and J_θA⁻¹
-	k := len(e.free)
-	eye := mat.NewDiagDense(k, slices.Repeat([]float64{1}, k))
-	if err := r.factor.SolveTo(&solved, false, eye); err != nil {
+	var turned, half, full mat.Dense
+	if err := r.factor.SolveTo(&turned, true, theta.T()); err != nil { // (J_θA⁻¹)ᵀ
 		return nil, fmt.Errorf("solving for the parameters' errors: %w", err)
 	}
-	turned.Mul(theta, &solved)
-	rows, _ := theta.Dims()
-	whole := mat.NewDense(rows, k+s.size(), nil)
-	whole.Slice(0, rows, 0, k).(*mat.Dense).Scale(-1, &turned)
+	whole := mat.DenseCopyOf(turned.T())
+	whole.Scale(-1, whole)
 	if s.size() > 0 {
-		var moved mat.Dense
-		moved.Mul(&turned, s.slope)
-		right := whole.Slice(0, rows, k, k+s.size()).(*mat.Dense)
-		right.Sub(pick(units), &moved)
+		unit, at := units(s.size())
+		right, err := slopes(at, unit)
+		if err != nil {
+			return nil, err
+		}
+		var moved, both mat.Dense
+		moved.Mul(whole, s.slope)
+		right.Add(right, &moved)
+		both.Augment(whole, right)
+		whole = &both
 	}
-	var half, full mat.Dense
 	half.Mul(whole, v)
 	full.Mul(&half, whole.T())
+	rows := len(members)
 	cov := mat.NewSymDense(rows, nil)
 	for a := range rows {
 		for b := a; b < rows; b++ {
@@ -213,38 +217,30 @@ func Check(c inference.Config, f Fit) error {
 	if c.Stability != 0 {
 		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
 	}
-	refuse := func(why string) error { return setting.Errorf("inference", c.Kind, "%s", why) }
-	if c.Kind != Kind {
-		return refuse("for a fit it is none or robust; the other values are for networks")
+	_, identified := f.Model.(model.Identified)
+	_, noisy := f.Objective.(losses.Noising)
+	e, size, instead := f.Estimator, len(values(f.Model)), "variw"
+	if e.Assumption() == losses.MAR {
+		instead = "em-variw"
 	}
-	if _, ok := f.Model.(model.Identified); !ok {
-		return refuse("the parameters of model " + f.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; " + leaveOut)
-	}
-	switch {
-	case f.Law:
-		return refuse("it does not support a given missingness mechanism; " + leaveOut)
-	case f.KeepUnits:
-		return refuse("it needs standardised columns; leave Spec.KeepUnits out")
-	case losses.Draws(f.Objective):
-		return refuse("the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto")
-	}
-	if _, ok := f.Objective.(losses.Noising); ok {
-		return refuse("the model describes rows with added noise; take Spec.Objective.Kind auto")
-	}
-	e := f.Estimator
-	switch {
-	case e.Assumption() == losses.NoneHolds && !f.Table.Complete():
-		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw")
-	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal: // the draws' density as a function of the parameters is unknown
-		instead := "variw"
-		if e.Assumption() == losses.MAR {
-			instead = "em-variw"
+	for _, r := range []struct {
+		refused bool
+		why     string
+	}{
+		{c.Kind != Kind, "for a fit it is none or robust; the other values are for networks"},
+		{!identified, "the parameters of model " + f.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; " + leaveOut},
+		{f.Law, "it does not support a given missingness mechanism; " + leaveOut},
+		{f.KeepUnits, "it needs standardised columns; leave Spec.KeepUnits out"},
+		{losses.Draws(f.Objective), "the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto"},
+		{noisy, "the model describes rows with added noise; take Spec.Objective.Kind auto"},
+		{e.Assumption() == losses.NoneHolds && !f.Table.Complete(), "method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw"},
+		// The draws' density as a function of the parameters is unknown.
+		{e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal, "the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full"},
+		{size > mostParameters, fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters)},
+	} {
+		if r.refused {
+			return setting.Errorf("inference", c.Kind, "%s", r.why)
 		}
-		return refuse("the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full")
-	}
-	size := len(values(f.Model))
-	if size > mostParameters {
-		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters))
 	}
 	// Draws, proposals, and matrices of parameters and scales.
 	t, r := f.Table, number(e, f.Table.N, f.Draws)
