@@ -353,31 +353,25 @@ const (
 	filedNumbers     = 4  // per pair, if moments were read from a file
 )
 
-func rowNumbers(p *Prepared) float64 {
-	n, d := float64(p.Table.N), float64(p.Table.D)
-	switch {
-	case p.Estimator.Source.Memory != nil:
-		return cellNumbers*n*d + chainNumbers*float64(p.Table.Missing()*cmp.Or(p.Spec.Steps.Draws, engine.DefaultDraws))
-	case !p.Estimator.Loss.Needs().NoDraws || p.Table.Cuts != nil:
-		return cellNumbers * n * d
-	}
-	few := math.Min(n, manyRows)
-	return (cellNumbers*few + laterCellNumbers*(n-few)) * d
-}
-
 func checkMemory(p *Prepared) error {
 	t, s := p.Table, p.Spec
-	n, d, workers, lambdas := t.N, float64(t.D), max(1, s.Steps.Workers), 0.
+	n, d, workers, lambdas := float64(t.N), float64(t.D), max(1, s.Steps.Workers), 0.
 	if s.Network != nil {
 		lambdas = float64(s.Network.Lambdas)
 	}
 	_, normal := model.AsNormal(p.Model)
-	numbers := rowNumbers(p)
+	numbers := cellNumbers * n * d
+	switch {
+	case p.Estimator.Source.Memory != nil:
+		numbers += chainNumbers * float64(t.Missing()*cmp.Or(s.Steps.Draws, engine.DefaultDraws))
+	case p.Estimator.Loss.Needs().NoDraws && t.Cuts == nil:
+		numbers -= (cellNumbers - laterCellNumbers) * max(0, n-manyRows) * d
+	}
 	switch {
 	case p.Estimator.OfMatrix() && (t.Cuts != nil || t.D <= regpath.DenseColumns || s.Network == nil):
 		numbers += matrixNumbers * d * d
 	case p.Estimator.OfMatrix():
-		numbers = pairmoments.Needed(n, t.D) / 8
+		numbers = pairmoments.Needed(t.N, t.D) / 8
 		if c := t.Counted; c != nil && c.Pairs != nil {
 			numbers += filedNumbers * d * d
 		}
@@ -395,10 +389,10 @@ func checkMemory(p *Prepared) error {
 	if again := s.Inference.Resamples + s.Inference.Stability; again > 0 { // a table, a model and a path per worker; a number and its index per pair of a network
 		numbers *= 1 + float64(min(workers, again))
 		numbers += float64(again) * d * (d - 1)
-		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer workers (Spec.Steps.Workers) or resamples", "%d resamples of a network of %d columns from %d rows", again, t.D, n)
+		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer workers (Spec.Steps.Workers) or resamples", "%d resamples of a network of %d columns from %d rows", again, t.D, t.N)
 	}
 	if lambdas > 0 {
-		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer λ (Spec.Network.Lambdas)", "a network of %d columns from %d rows along %v λ", t.D, n, lambdas)
+		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer λ (Spec.Network.Lambdas)", "a network of %d columns from %d rows along %v λ", t.D, t.N, lambdas)
 	}
 	return memory.Check(8*numbers, "choose columns (ReadOptions.Columns)", "a fit to %d rows of %d columns", t.PassRows(), t.D)
 }

@@ -1,7 +1,6 @@
 package trainers
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,36 +129,4 @@ func TestNetworkOfLevels(t *testing.T) {
 			require.InDelta(t, p.Association, association(t, other[name], p.From, p.To), 0.05, "%s %v", name, p)
 		}
 	}
-}
-
-// a = y + e and b = y + e' share a utility y of the nominal g: given g no edge, without g an edge
-// of 0.5. c = b/2 + e".
-func TestNominalCovariate(t *testing.T) {
-	rng := stream.New(8, 1)
-	var values []float64
-	for range 400 {
-		own, y, z := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64() // of three levels
-		g := 0.
-		if y > max(own, z) {
-			g = 1
-		} else if z > own {
-			g = 2
-		}
-		y = (y - own) / math.Sqrt2
-		b := y + rng.NormFloat64()
-		values = append(values, g, y+rng.NormFloat64(), b, b/2+rng.NormFloat64())
-	}
-	table, err := data.NewTable([]string{"g", "a", "b", "c"}, values, nil)
-	require.NoError(t, err)
-	table.Kinds = []data.Kind{data.Nominal, data.Number, data.Number, data.Number}
-	table.Levels = [][]string{{"x", "y", "z"}, nil, nil, nil}
-	r, edges := estimated(t, table, Spec{Network: &regpath.Config{Covariates: []string{"g"}}})
-	require.Equal(t, []string{"a", "b", "c"}, r.Network.Names)
-	require.Len(t, edges, 1)
-	require.Contains(t, edges, "b-c")
-
-	without, err := table.Select([]string{"a", "b", "c"})
-	require.NoError(t, err)
-	_, edges = estimated(t, without, Spec{})
-	require.InDelta(t, 0.45, edges["a-b"].PartialCorrelation, 0.15)
 }

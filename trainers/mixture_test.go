@@ -12,12 +12,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
 )
@@ -182,39 +179,6 @@ func TestMixtureUnlikeItsTable(t *testing.T) {
 	require.Contains(t, r.Verdict, `try more components (Spec.Model.Options '{"components":2}')`)
 	require.Equal(t, r.Verdict, r.Model.Outcome.Verdict)
 	require.Contains(t, r.Warnings[0], "one component: drawn levels are independent of the other columns")
-}
-
-func TestMixtureWithLevelsRefuses(t *testing.T) {
-	table := cityTable(50)
-	lower := domain.All(4)
-	lower.Lower[1] = 0
-	for why, change := range map[string]func(*trainers.Spec){
-		"method":                    func(s *trainers.Spec) { s.Steps.Method = "em-full" },
-		"objective":                 func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
-		"domain":                    func(s *trainers.Spec) { s.Domain = lower },
-		"inference":                 func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
-		"optimiser":                 func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
-		"the table sets the levels": func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
-		"use 1 to 50":               func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
-		"as unordered levels":       func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
-		"unknown field":             func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"ReadOptions.Exclude":       func(s *trainers.Spec) { s.Steps.Method = "iw" },
-		"city, yes) is fitted":      func(s *trainers.Spec) { s.Steps.Method = "iw" },
-	} {
-		s := mixtureSpec
-		change(&s)
-		_, err := trainers.Prepare(table, s)
-		var wrong *trainers.SettingError
-		require.ErrorAs(t, err, &wrong, why)
-		require.ErrorContains(t, err, why)
-	}
-}
-
-func TestNominalColumnsAreNoNumbers(t *testing.T) {
-	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
-		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
-		require.ErrorContains(t, err, "the model needs numbers, but city has unordered levels; use mixture, or leave it out by ReadOptions.Exclude")
-	}
 }
 
 func TestLevelsAsNumbers(t *testing.T) {

@@ -174,38 +174,6 @@ func TestCovariatesAgainstResiduals(t *testing.T) {
 	}
 }
 
-// Two columns, independent given a third and missing at random where the first is large.
-func confounded(t *testing.T, n int) *data.Table {
-	t.Helper()
-	rng := stream.New(4, stream.Simulate)
-	table := &data.Table{Names: []string{"a", "b", "age", "c"}, N: n, D: 4}
-	for range n {
-		age := rng.NormFloat64()
-		a, b := age+rng.NormFloat64(), -age+rng.NormFloat64()
-		c := 0.7*b + rng.NormFloat64()
-		table.Values = append(table.Values, a, b, age, c)
-		table.Observed = append(table.Observed, true, rng.Float64() > 0.2, rng.Float64() > 1/(1+math.Exp(-2*a)), true)
-	}
-	return table
-}
-
-func TestRefusedCovariates(t *testing.T) {
-	table := confounded(t, 60)
-	for text, c := range map[string]regpath.Config{
-		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
-		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
-		"a network needs at least two other columns":                   {Covariates: []string{"age", "a", "b"}},
-		"use Spec.Network.Penalty l1":                                  {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
-		"use ebic or fdr":                                              {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
-	} {
-		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
-		require.ErrorContains(t, err, text)
-	}
-	c := regpath.Config{Covariates: []string{"age"}}
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
-	require.ErrorContains(t, err, "use Spec.Steps.Method em-exact")
-}
-
 func bootstrapOf(resamples, stability, workers int) trainers.Spec {
 	s := trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Stability: stability}}
 	if resamples > 0 {

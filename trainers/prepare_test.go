@@ -1,7 +1,6 @@
 package trainers_test
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,12 +11,10 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -92,38 +89,6 @@ func TestDefaultImputer(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, p.Spec.Steps.Imputer.Kind, "%+v", c)
 	}
-}
-
-func TestSettingErrors(t *testing.T) {
-	_, table := testtables.Normal(t, 30, 24)
-	for _, c := range []struct {
-		spec  trainers.Spec
-		field string
-	}{
-		{trainers.Spec{Model: trainers.ModelSpec{Kind: "moon"}}, "model"},
-		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "moon"}}, "objective"},
-		{trainers.Spec{Steps: engine.Config{Method: "vae"}}, "method"},
-		{trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return nil, nil }}}, "model"},
-		{trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return model.NewQuartic(5), nil }}}, "model"},
-		{trainers.Spec{Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return nil, nil }}}, "objective"},
-		{trainers.Spec{Weight: domain.Weight{Cap: -1}}, "g_cap"},
-		{trainers.Spec{Steps: engine.Config{Method: "exact-mc", Weighting: "leave-one-out", Draws: 2}}, "draws"},
-		{trainers.Spec{Steps: engine.Config{ProposalSD: -1}}, "proposal_sd"},
-		{trainers.Spec{Descent: descent.Config{Epochs: -1}}, "epochs"},
-		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &regpath.Config{}}, "model"},
-		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &regpath.Config{}}, "objective"},
-		{trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv", Folds: 31}}}, "select"},
-		{trainers.Spec{Network: &regpath.Config{Lambdas: -1}}, "lambdas"},
-		{trainers.Spec{Network: &regpath.Config{}, Descent: descent.Config{Epochs: 3}}, "descent"},
-		{trainers.Spec{Model: trainers.ModelSpec{Options: []byte("{}"), New: func(int, *rand.Rand) (model.Model, error) { return model.NewQuartic(4), nil }}}, "model"},
-	} {
-		_, err := trainers.Estimate(t.Context(), table, c.spec, trainers.Run{})
-		var wrong *trainers.SettingError
-		require.ErrorAs(t, err, &wrong, "%+v", c)
-		require.Equal(t, c.field, wrong.Field)
-	}
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{}, Truth: &evaluate.Truth{}}, trainers.Run{})
-	require.ErrorContains(t, err, "by NetworkResult.Rates")
 }
 
 func TestWarnsOfColumnsNeverTogether(t *testing.T) {

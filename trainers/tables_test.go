@@ -140,30 +140,6 @@ func TestNetworkOfOrderedCategories(t *testing.T) {
 	require.Equal(t, observed, pairs.Model.Transform[1].(*transform.Ordinal).Cuts())
 }
 
-func TestRefusalsOfOrderedCategories(t *testing.T) {
-	table := items(t, 100)
-	network := func() *regpath.Config { return &regpath.Config{Lambdas: 5} }
-	bounds := domain.All(4)
-	bounds.Lower[1] = 0
-	for name, c := range map[string]struct {
-		spec trainers.Spec
-		want string
-	}{
-		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "use em-latent"},
-		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "Spec.Transform=ordinal"},
-		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "Spec.Model.Kind gaussian"},
-		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the categories of a cannot have bounds"},
-		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "Spec.Missingness"},
-		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
-		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
-		"no column":   {trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"q": "ordinal"}}, Network: network()}, `ordinal q: there is no column "q"`},
-		"many values": {trainers.Spec{Transform: transform.Spec{Others: "ordinal"}, Network: network()}, "40 ordered categories are the maximum: treat it as a number"},
-	} {
-		_, err := trainers.Prepare(table, c.spec)
-		require.ErrorContains(t, err, c.want, name)
-	}
-}
-
 // Relative to the largest number.
 func near(t *testing.T, want, got []float64, tolerance float64, what string) {
 	t.Helper()

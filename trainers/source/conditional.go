@@ -338,27 +338,3 @@ func (c *Conditional) start(row []float64, rng *Stream) error {
 	}
 	return nil
 }
-
-// LogLikelihood returns the log density of a row's observed cells, ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o
-// − ½|Λ| log 2π, Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det P_mm.
-func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
-	full := slices.Clone(row)
-	c.Expect(full)
-	logDet := logDetP
-	if len(c.gaps) > 0 {
-		logDet -= 2 * c.logDet
-	}
-	square, observed := 0.0, 0.0
-	for j, o := range c.mask { // Q(x−μ)_o = (P(x̂−μ))_o at the completed row
-		if o == 0 {
-			continue
-		}
-		y := 0.0
-		for k := range full {
-			y += c.Precision.At(j, k) * (full[k] - c.Mean[k])
-		}
-		square += (row[j] - c.Mean[j]) * y
-		observed++
-	}
-	return 0.5 * (logDet - square - observed*math.Log(2*math.Pi))
-}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/simd"
 	"missingscore/internal/stream"
@@ -17,14 +16,11 @@ import (
 // independent draws from normals, restricted to the domain.
 type independent struct {
 	r          int
+	normals    func(b *data.Batch) (normals, error)
 	restricted restricted
 	free       unrestricted[float64]
 	singles    unrestricted[float32]
 	generator  stream.Singles
-}
-
-func newIndependent(r int, s *domain.Domain) independent {
-	return independent{r: r, restricted: restricted{domain: s}}
 }
 
 type normals struct {
@@ -63,34 +59,47 @@ func (n normals) each(b *data.Batch, d *deviations, f func(i int, mask, mean []f
 	return nil
 }
 
-func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normals, rng *Stream) error {
-	if s := &c.restricted; s.domain.Bounded() {
-		clear(x[len(b.Rows)*c.r*b.D:]) // padding
-		return n.each(b, &s.deviations, func(i int, mask, mean []float64) error {
-			s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
-			return s.draw(x[i*c.r*b.D:(i+1)*c.r*b.D], logProposal[i*c.r:(i+1)*c.r], rng)
-		})
+func (c *independent) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
+	n, err := c.normals(b)
+	s := &c.restricted
+	if err != nil {
+		return err
 	}
-	return c.free.complete(b, x, logProposal, n, rng.Normals)
+	if !s.domain.Bounded() {
+		return c.free.complete(b, x, logProposal, n, rng.Normals)
+	}
+	clear(x[len(b.Rows)*c.r*b.D:]) // padding
+	return n.each(b, &s.deviations, func(i int, mask, mean []float64) error {
+		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
+		return s.draw(x[i*c.r*b.D:(i+1)*c.r*b.D], logProposal[i*c.r:(i+1)*c.r], rng)
+	})
 }
 
-func (c *independent) rhat(b *data.Batch, n normals, rng *Stream) ([]float64, error) {
-	rhat := make([]float64, len(b.Rows))
-	s, x := &c.restricted, make([]float64, b.D)
+// CompleteSingle has no restrictions.
+func (c *independent) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error {
+	n, err := c.normals(b)
+	if err != nil {
+		return err
+	}
+	c.generator.From(rng)
+	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
+}
+
+// RHat is for rows where rejection fails.
+func (c *independent) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
+	rhat, x, s := make([]float64, len(b.Rows)), make([]float64, b.D), &c.restricted
 	if !s.domain.Bounded() {
 		return rhat, nil
+	}
+	n, err := c.normals(b)
+	if err != nil {
+		return nil, err
 	}
 	return rhat, n.each(b, &s.deviations, func(i int, mask, mean []float64) (err error) {
 		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
 		rhat[i], err = s.rhat(x, rng)
 		return err
 	})
-}
-
-// completeSingle is complete in float32, without restrictions.
-func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n normals, rng *Stream) error {
-	c.generator.From(rng)
-	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
 }
 
 type unrestricted[T graph.Float] struct {
@@ -139,49 +148,26 @@ func convert[T graph.Float](to []T, from []float64) {
 	}
 }
 
-// proposal is N(0, sd²) restricted to the domain, the fixed p' of Marg-IW; for rows a x + σ ε N(0,
-// a² sd² + σ²). The paper uses sd = 4.
-type proposal struct {
-	mean, sd []float64
-	scale    []float64 // of the batch's rows, with noise
-	draws    independent
-}
-
+// newProposal draws from N(0, sd²), the fixed p' of Marg-IW. The paper uses sd = 4.
 func newProposal(s Setting) (Source, error) {
 	d := s.Model.Dim()
-	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
+	return NewNormals(make([]float64, d), slices.Repeat([]float64{s.ProposalSD}, d), s), nil
 }
 
-// NewNormals draws from N(mean_j, sd_j²), restricted to the setting's domain; ProposalSD is
-// ignored.
+// NewNormals draws from N(mean_j, sd_j²), restricted to the setting's domain, for rows a x + σ ε
+// from N(mean_j, a² sd_j² + σ²) with equal sd_j; ProposalSD is ignored.
 func NewNormals(mean, sd []float64, s Setting) Source {
-	return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}
-}
-
-func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
-	return p.draws.complete(b, x, logProposal, p.normals(b), rng)
-}
-
-func (p *proposal) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error {
-	return p.draws.completeSingle(b, x, logProposal, p.normals(b), rng)
-}
-
-// RHat is for rows where rejection fails.
-func (p *proposal) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
-	return p.draws.rhat(b, p.normals(b), rng)
-}
-
-func (p *proposal) normals(b *data.Batch) normals {
-	n := normals{mean: p.mean, sd: p.sd}
-	if b.Noise == nil {
-		return n
-	}
-	p.scale = p.scale[:0]
-	for i, a := range b.Signal {
-		p.scale = append(p.scale, math.Hypot(a, b.Noise[i]/p.sd[0]))
-	}
-	n.scale = p.scale
-	return n
+	var scale []float64
+	return &independent{r: s.Draws, restricted: restricted{domain: s.Domain}, normals: func(b *data.Batch) (normals, error) {
+		if b.Noise == nil {
+			return normals{mean: mean, sd: sd}, nil
+		}
+		scale = scale[:0]
+		for i, a := range b.Signal {
+			scale = append(scale, math.Hypot(a, b.Noise[i]/sd[0]))
+		}
+		return normals{mean, sd, scale}, nil
+	}}
 }
 
 var halfLog2Pi = 0.5 * math.Log(2*math.Pi) // constant of a normal log density

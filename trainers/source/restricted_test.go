@@ -148,8 +148,8 @@ func TestRoundingStaysInsideTheBox(t *testing.T) {
 	x, logs := make([]float64, r), make([]float64, r)
 	for k := range 100 {
 		mean := math.Copysign(1e8+0.37*float64(k), float64(k%2)-0.5)
-		c := newIndependent(r, s)
-		require.NoError(t, c.complete(b, x, logs, normals{mean: []float64{mean}, sd: []float64{0.1 + 0.013*float64(k)}}, new(Stream).At(1, 1)))
+		c := NewNormals([]float64{mean}, []float64{0.1 + 0.013*float64(k)}, Setting{Draws: r, Domain: s})
+		require.NoError(t, c.Complete(b, x, logs, new(Stream).At(1, 1)))
 		for _, v := range x {
 			require.True(t, 0 <= v && v <= 1, "%v", v)
 		}

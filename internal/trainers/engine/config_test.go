@@ -47,6 +47,7 @@ func TestSettingErrors(t *testing.T) {
 		field, value string
 	}{
 		{engine.Config{Draws: -1}, "draws", "-1"},
+		{engine.Config{Draws: 2, Weighting: "leave-one-out"}, "draws", "2"},
 		{engine.Config{ImputerSteps: -2}, "imputer_steps", "-2"},
 		{engine.Config{WarmUp: new(-3)}, "warm_up", "-3"},
 		{engine.Config{Batch: -4}, "batch", "-4"},

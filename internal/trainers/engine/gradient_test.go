@@ -11,14 +11,12 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
-	"missingscore/trainers/estimator"
 )
 
 func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
@@ -97,62 +95,4 @@ func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 			require.Greater(t, floats.Distance(none, restricted, math.Inf(1)), 1e-3)
 		})
 	}
-}
-
-func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
-	t.Helper()
-	s := told.Support(nil)
-	p := engine.Problem{Table: table, Model: testtables.At(t, g), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Missingness: model.MissingnessOf(told)}
-	_, grads, err := engine.Gradient(p, c, iteration)
-	return slices.Concat(grads...), err
-}
-
-func TestEveryEstimatorKnowsMissingness(t *testing.T) {
-	g, logistic, censored := testtables.Pair()
-	table := testtables.Hidden(t, g, logistic, 60, 9)
-	cut := testtables.Hidden(t, g, censored, 60, 9)
-	complete, err := g.Sample(60, stream.New(1))
-	require.NoError(t, err)
-	of := func(e estimator.Estimator, table *data.Table, told *missingness.Model) ([]float64, error) {
-		return gradient(t, g, table, told, engine.Config{Method: e.Name, Seed: 2}, 0)
-	}
-	for _, e := range estimator.All {
-		if e.OfMatrix() { // no steps over rows
-			continue
-		}
-		t.Run(e.Name, func(t *testing.T) {
-			seen, censoredSeen := table, cut
-			if e.NeedsCompleteRows() {
-				seen, censoredSeen = complete, within(t, g, censored)
-			}
-			with, err := of(e, seen, logistic)
-			if e.NeedsNormal() {
-				require.ErrorContains(t, err, "cannot be combined with a missingness mechanism; use iw, variw or var")
-			} else {
-				require.NoError(t, err)
-				without, err := of(e, seen, nil)
-				require.NoError(t, err)
-				require.NotEqual(t, without, with)
-			}
-			_, err = of(e, censoredSeen, censored)
-			if e.Fallback == "em-exact-mc" {
-				require.Error(t, err)
-				return
-			}
-			if e.Loss.Needs().CompletedRows {
-				require.ErrorContains(t, err, "censored cells lie beyond the detection limits: use em")
-				return
-			}
-			require.NoError(t, err)
-		})
-	}
-}
-
-func within(t *testing.T, g simulate.Gaussian, by *missingness.Model) *data.Table {
-	t.Helper()
-	s := by.Support(nil)
-	s.Gaps = nil
-	table, err := g.SampleInside(s, 60, stream.New(1))
-	require.NoError(t, err)
-	return table
 }

@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/internal/data/gaussian"
 	"missingscore/internal/data/network"
-	"missingscore/trainers/source"
+	"missingscore/losses"
 )
 
 type choice struct {
@@ -313,19 +314,22 @@ func differing(a, b []bool) (n int) {
 // LogLikelihood returns the log density of the observed cells of rows under a normal distribution;
 // −Inf if P is not positive definite.
 func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
-	var chol mat.Cholesky
-	if !chol.Factorize(p) {
+	d := t.D
+	x, err := losses.NewExpectation(d)
+	if err != nil {
 		return math.Inf(-1)
 	}
-	c := source.Conditional{Mean: mean, Precision: p}
-	total := 0.0
-	b := data.NewBatch(1, t.D)
-	for _, i := range rows {
-		b.Fill(t, []int{i}, 1)
-		if err := c.Condition(b.Mask); err != nil {
-			return math.Inf(-1)
+	eta, square := make([]float64, d), make([]float64, 0, d*d)
+	for j := range d {
+		for k := range d {
+			square = append(square, p.At(j, k))
+			eta[j] += p.At(j, k) * mean[k]
 		}
-		total += c.LogLikelihood(b.X, chol.LogDet())
 	}
-	return total
+	b := data.NewBatch(len(rows), d)
+	b.Fill(t, rows, 1)
+	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight)); err != nil {
+		return math.Inf(-1)
+	}
+	return x.LogLikelihood
 }

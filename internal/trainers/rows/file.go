@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 
 	"golang.org/x/sync/errgroup"
 
@@ -203,15 +204,14 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 }
 
 type singles struct {
-	d        int
-	starts   []int // rows before each block, and in total
-	values   []float32
-	observed []uint64
+	d      int
+	starts []int     // rows before each block, and in total
+	values []float32 // NaN: missing
 }
 
 const (
 	// Bytes of a float32 cell.
-	SingleBytes = 33. / 8
+	SingleBytes = 4
 
 	singleShare = 0.5 // share of the memory limit
 )
@@ -222,24 +222,28 @@ func newSingles(n, d int) (*singles, error) {
 	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {
 		return nil, err
 	}
-	return &singles{d: d, starts: []int{0}, values: make([]float32, 0, n*d), observed: make([]uint64, (n*d+63)/64)}, nil
+	return &singles{d: d, starts: []int{0}, values: make([]float32, 0, n*d)}, nil
 }
 
 func (s *singles) add(t *data.Table) {
 	for k, seen := range t.Observed {
-		if at := len(s.values); seen {
-			s.observed[at/64] |= 1 << (at % 64)
+		v := float32(math.NaN())
+		if seen {
+			v = float32(t.Values[k])
 		}
-		s.values = append(s.values, float32(t.Values[k]))
+		s.values = append(s.values, v)
 	}
 	s.starts = append(s.starts, len(s.values)/max(1, s.d))
 }
 
 func (s *singles) appendTo(t *data.Table, k int) {
 	from, to := s.starts[k], s.starts[k+1]
-	for at := from * s.d; at < to*s.d; at++ {
-		t.Values = append(t.Values, float64(s.values[at]))
-		t.Observed = append(t.Observed, s.observed[at/64]>>(at%64)&1 == 1)
+	for _, v := range s.values[from*s.d : to*s.d] {
+		seen := v == v
+		if !seen {
+			v = 0
+		}
+		t.Values, t.Observed = append(t.Values, float64(v)), append(t.Observed, seen)
 	}
 	t.N += to - from
 }
