@@ -364,23 +364,6 @@ func (h *Chains) move(c int, log, score []float64, factor, jump float64) {
 	h.log[c], h.factor[c], h.jump[c] = log[c], factor, jump
 }
 
-const mostTogether = 3 // coordinates
-
-// hold marks all but n of the unmarked coordinates at random.
-func hold(seen []bool, n int, rng *rand.Rand) {
-	var open []int
-	for j, s := range seen {
-		if !s {
-			open = append(open, j)
-		}
-	}
-	for len(open) > n {
-		k := rng.IntN(len(open))
-		seen[open[k]] = true
-		open = slices.Delete(open, k, k+1)
-	}
-}
-
 func (h *Chains) each(visit func(i, j int, g *group)) {
 	for c := range h.chains {
 		g := h.groups[c/h.size]
@@ -410,18 +393,14 @@ func (h *Chains) rescale(states [][]float64) {
 	}
 }
 
-// jumpAll proposes y from Jump (density ν) given the observed coordinates, or all but a few at
-// random, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994). A proposal of
-// all coordinates can change the mode; of few, it is accepted in more dimensions.
+// jumpAll proposes y from Jump (density ν) given the observed coordinates and accepts it with
+// probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994).
 func (h *Chains) jumpAll(rng *rand.Rand) error {
 	copy(h.y, h.x)
 	for k, g := range h.groups {
 		seen := make([]bool, h.d)
 		for j, free := range g.free {
 			seen[j] = !free
-		}
-		if rng.IntN(2) == 0 {
-			hold(seen, 1+rng.IntN(mostTogether), rng)
 		}
 		given := h.given(seen)
 		for c := k * h.size; c < (k+1)*h.size; c++ {
