@@ -196,14 +196,7 @@ func tiltOf(m *model.Mixed, x, omega []float64, first []int) (a []float64) {
 // quarter of m. It returns the energy itself if there is no such factor.
 func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
 	d, m := e.Dim(), len(drawn)/e.Dim()
-	var pairs [][2]int
-	for j := range d {
-		for k := range j + 1 {
-			if j == k || d*(d+3)/2 <= m/4 {
-				pairs = append(pairs, [2]int{j, k})
-			}
-		}
-	}
+	pairs := secondMoments(d, d*(d+3)/2 <= m/4)
 	mean, sd := make([]float64, d), make([]float64, d)
 	for j := range d {
 		mean[j], sd[j] = stat.PopMeanStdDev(columnOf(rows, j, d), nil)
@@ -272,6 +265,18 @@ func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
 		linear[j] += floats.Dot(quadratic[j*d:(j+1)*d], mean)
 	}
 	return e.Bent(linear, quadratic)
+}
+
+// secondMoments returns pairs of columns for products: all, or each column with itself.
+func secondMoments(d int, all bool) (pairs [][2]int) {
+	for j := range d {
+		for k := range j + 1 {
+			if j == k || all {
+				pairs = append(pairs, [2]int{j, k})
+			}
+		}
+	}
+	return pairs
 }
 
 // pickOne is uniform if all are 0.
