@@ -25,7 +25,7 @@ const heldRows = 1000
 // checkDraws compares rows drawn from a fitted model with the table, except for normal models and
 // missingness mechanisms. A fit whose held-out loss still fell has converged if its rows pass. An
 // energy is tilted by a mixture fitted to the table. If its rows differ, a mixture of its rows joins,
-// at most twice, and the last time its means and covariances are matched; the nearest energy is kept.
+// then its means and covariances are matched; the nearest energy is kept.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -43,9 +43,12 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			return ctx.Err()
 		case errors.Is(err, fitted.ErrUnchecked):
 			return nil
-		case err != nil:
+		case err != nil && least == nil:
 			r.Warnings = append(r.Warnings, fmt.Sprintf("drawn rows were not compared with the table: %v", err))
 			return nil
+		}
+		if err != nil { // the changed energy has no rows
+			break
 		}
 		if least == nil || nearer(r.Model.Check, least) {
 			best, least = r.Model.Model, r.Model.Check
@@ -56,6 +59,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		}
 		if round == tiltRounds-1 {
 			r.Model.Model = fitted.MatchMoments(e, completed, drawn)
+			continue
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
 		var f *mixed.Fitted
