@@ -140,7 +140,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if t.D < 2 {
 		return fmt.Errorf("%s: a network needs two columns, but there is one: %s", file, t.Names[0])
 	}
-	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.spec.Steps.Draws, "draws (--draws)"}); err != nil {
+	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{max(1, f.spec.Steps.Draws), "draws (--draws)"}); err != nil {
 		return err
 	}
 	if e, err := estimator.ByName(f.spec.Steps.Method); err != nil || !e.OfMatrix() { // of that the path is kept without zeros

@@ -57,8 +57,8 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	c, fl := &f.spec.Steps, cmd.Flags()
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of the random draws")
-	fl.IntVar(&c.Draws, "draws", 10, "draws per row and step")
-	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
+	fl.IntVar(&c.Draws, "draws", 0, "draws per row and step (default: 10; networks with em-var: 2)")
+	fl.IntVar(&c.ImputerSteps, "imputer-steps", 0, "imputer steps per parameter step (default: 10; networks: 3)")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
 	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}, {\"mask_input\":true}, {\"diagonal_sd\":true}")

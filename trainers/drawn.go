@@ -24,8 +24,8 @@ const heldRows = 1000
 
 // checkDraws compares rows drawn from a fitted model with the table, except for normal models and
 // missingness mechanisms. A fit whose held-out loss still fell has converged if its rows pass. An
-// energy is tilted by a mixture fitted to the table. If its rows differ, its means and variances are
-// matched, then a mixture of its rows joins; the nearest energy is kept.
+// energy is tilted by a mixture fitted to the table. If its rows differ, a mixture of its rows joins,
+// then its means and covariances are matched; the nearest energy is kept.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -43,9 +43,12 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			return ctx.Err()
 		case errors.Is(err, fitted.ErrUnchecked):
 			return nil
-		case err != nil:
+		case err != nil && least == nil:
 			r.Warnings = append(r.Warnings, fmt.Sprintf("drawn rows were not compared with the table: %v", err))
 			return nil
+		}
+		if err != nil { // the changed energy has no rows
+			break
 		}
 		if least == nil || nearer(r.Model.Check, least) {
 			best, least = r.Model.Model, r.Model.Check
@@ -54,8 +57,8 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		if d := least.Distance; !tilted || round == tiltRounds || len(least.Off) == 0 && (d == nil || d.Drawn <= d.Chance) {
 			break
 		}
-		r.Model.Model = fitted.MatchMoments(e, completed, drawn)
-		if round == 1 {
+		if round == tiltRounds-1 {
+			r.Model.Model = fitted.MatchMoments(e, completed, drawn)
 			continue
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}

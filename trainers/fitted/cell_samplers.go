@@ -15,24 +15,44 @@ import (
 	"missingscore/trainers/source"
 )
 
-type cellSampler struct {
-	name      string
-	refuses   func(*Model) error                                         // why it does not support a model; nil if it does
-	completer func(*Model, *data.Table, ImputeConfig) (completer, error) // for one worker; the table is in the units of z
-	chains    func(*Model) bool                                          // whether it uses Markov chains with an R-hat; nil: never
+// sampler draws rows or missing cells; run has the type of its kind.
+type sampler[T any] struct {
+	name    string
+	refuses func(*Model) error // why it does not support a model; nil if it does
+	run     T
+	chains  func(*Model) bool // of missing cells: whether it uses Markov chains with an R-hat; nil: never
 }
 
-var cellSamplers = []cellSampler{
+func samplerByName[T any](all []sampler[T], what, name string) (s sampler[T], err error) {
+	i := slices.IndexFunc(all, func(s sampler[T]) bool { return s.name == name })
+	if i < 0 {
+		return s, fmt.Errorf("unknown sampler %q for %s: use one of %s", name, what, strings.Join(samplerNames(all), ", "))
+	}
+	return all[i], nil
+}
+
+func samplerNames[T any](all []sampler[T]) []string {
+	names := []string{"auto"}
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// cellDrawer makes a completer for one worker; the table is in the units of z.
+type cellDrawer = func(*Model, *data.Table, ImputeConfig) (completer, error)
+
+var cellSamplers = []sampler[cellDrawer]{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
-		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
+		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			if f.mixed() != nil {
 				return byComponents(f, z, c.Draws), nil
 			}
 			return bySource(f, z, c.Draws, source.Exact.New)
 		},
 	},
-	{name: "mcmc", refuses: refusesCellChains, completer: byChains, chains: func(*Model) bool { return true }},
+	{name: "mcmc", refuses: refusesCellChains, run: byChains, chains: func(*Model) bool { return true }},
 	{
 		name: "imputer", refuses: func(f *Model) error {
 			if f.Imputer == nil {
@@ -40,11 +60,11 @@ var cellSamplers = []cellSampler{
 			}
 			return nil
 		},
-		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
+		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			return bySource(f, z, c.Draws, newLeastNoise(f))
 		},
 	},
-	{name: "diffusion", refuses: refusesCellNoise, completer: byLangevin},
+	{name: "diffusion", refuses: refusesCellNoise, run: byLangevin},
 	{
 		name: "latent", refuses: func(f *Model) error {
 			if !f.ordinal() {
@@ -52,43 +72,29 @@ var cellSamplers = []cellSampler{
 			}
 			return nil
 		},
-		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
+		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
-	{name: predictive, refuses: refusesPredictive, completer: byParameters},
+	{name: predictive, refuses: refusesPredictive, run: byParameters},
 }
 
 // Samplers are the values of ImputeConfig.Sampler.
-var Samplers = func() (names []string) {
-	names = []string{"auto"}
-	for _, s := range cellSamplers {
-		names = append(names, s.name)
-	}
-	return names
-}()
-
-func cellSamplerByName(name string) (cellSampler, error) {
-	i := slices.IndexFunc(cellSamplers, func(s cellSampler) bool { return s.name == name })
-	if i < 0 {
-		return cellSampler{}, fmt.Errorf("unknown sampler %q for missing cells: use one of %s", name, strings.Join(Samplers, ", "))
-	}
-	return cellSamplers[i], nil
-}
+var Samplers = samplerNames(cellSamplers)
 
 // cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact,
 // diffusion, mcmc that the model supports: far from the table's rows the density at the least noise
 // level is not learnt, and chains go there. It fails if the model does not support the sampler.
-func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
+func (f *Model) cellSamplerFor(name string) (sampler[cellDrawer], error) {
 	if name == "auto" && f.Posterior != nil {
 		name = predictive
 	}
 	if name == "auto" {
 		for _, name = range []string{"latent", "exact", "diffusion", "mcmc"} {
-			if s, err := cellSamplerByName(name); err != nil || s.refuses(f) == nil {
+			if s, err := samplerByName(cellSamplers, "missing cells", name); err != nil || s.refuses(f) == nil {
 				return s, err
 			}
 		}
 	}
-	s, err := cellSamplerByName(name)
+	s, err := samplerByName(cellSamplers, "missing cells", name)
 	switch {
 	case err != nil:
 		return s, err

@@ -139,7 +139,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, err
 	}
 	z := f.standardised(t)
-	sampler, err := cellSamplerByName(c.Sampler)
+	by, err := samplerByName(cellSamplers, "missing cells", c.Sampler)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 			gaps = append(gaps, i)
 		}
 	}
-	chained := sampler.chains != nil && sampler.chains(f)
+	chained := by.chains != nil && by.chains(f)
 	rhat, size := make([]float64, len(gaps)), slices.Repeat([]float64{math.Inf(1)}, t.N)
 	blocks, done := slices.Collect(slices.Chunk(gaps, blockRows)), 0
 	save := func() error {
@@ -159,7 +159,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return c.Save(c.Partial)
 	}
 	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
-		draw, err := sampler.completer(f, z, c)
+		draw, err := by.run(f, z, c)
 		return func(ctx context.Context, k int) error {
 			b, err := c.block(ctx, draw, z, blocks[k], k, chained)
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -71,7 +70,11 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 }
 
 func (c SampleConfig) draw(ctx context.Context, f *Model) (*Rows, error) {
-	return rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c)
+	by, err := samplerByName(rowSamplers, "rows", c.Sampler)
+	if err != nil {
+		return nil, err
+	}
+	return by.run(ctx, f, c)
 }
 
 // For returns c with defaults; it fails if the model does not support c.Sampler.
@@ -91,43 +94,31 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
 	}
-	i := slices.Index(RowSamplers, c.Sampler) - 1
-	if i < 0 {
-		return c, fmt.Errorf("unknown sampler %q for rows: use one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
+	by, err := samplerByName(rowSamplers, "rows", c.Sampler)
+	if err != nil {
+		return c, err
 	}
 	if f.Posterior != nil && c.Sampler != predictive {
 		return c, errPredictive
 	}
-	return c, rowSamplers[i].refuses(f)
+	return c, by.refuses(f)
 }
 
-type rowSampler struct {
-	name    string
-	refuses func(*Model) error // why it does not support a model; nil if it does
-	draw    func(context.Context, *Model, SampleConfig) (*Rows, error)
-}
-
-var rowSamplers = []rowSampler{
-	{"exact", refusesExactRows, func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+var rowSamplers = []sampler[func(context.Context, *Model, SampleConfig) (*Rows, error)]{
+	{name: "exact", refuses: refusesExactRows, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
-	{"hmc", refusesChains, func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: "hmc", refuses: refusesChains, run: func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		return byRowChains(ctx, f, c, min(max(c.N, 4), mostChains), rowTries)
 	}},
-	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
-	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
-	{predictive, refusesPredictive, rowsByParameters},
+	{name: "langevin", refuses: refusesNoise, run: alongNoise((*diffusion.Sampler).Langevin)},
+	{name: "sde", refuses: refusesLevels, run: alongNoise((*diffusion.Sampler).Reverse)},
+	{name: predictive, refuses: refusesPredictive, run: rowsByParameters},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.
-var RowSamplers = func() (names []string) {
-	names = []string{"auto"}
-	for _, s := range rowSamplers {
-		names = append(names, s.name)
-	}
-	return names
-}()
+var RowSamplers = samplerNames(rowSamplers)
 
 func autoRows(f *Model, scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil

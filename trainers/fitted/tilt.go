@@ -190,24 +190,38 @@ func tiltOf(m *model.Mixed, x, omega []float64, first []int) (a []float64) {
 	return a
 }
 
-// MatchMoments returns an energy times exp(λᵀx − ½ Σ_j δ_j x_j²) with which its rows drawn (m, d),
-// weighted by this factor, have the means and variances of rows (n, d): the exponential tilt of least
-// Kullback-Leibler divergence, with a small ridge. It returns the energy itself if there is none.
+// MatchMoments returns an energy times exp(λᵀx − ½ xᵀΔx) with which its rows drawn (m, d), weighted
+// by this factor, have the means and covariances of rows (n, d): the exponential tilt of least
+// Kullback-Leibler divergence, with a small ridge. Δ is diagonal if the moments are more than a
+// quarter of m. It returns the energy itself if there is no such factor.
 func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
 	d, m := e.Dim(), len(drawn)/e.Dim()
-	mean, sd, f, target := make([]float64, d), make([]float64, d), mat.NewDense(m, 2*d, nil), make([]float64, 2*d)
+	pairs := secondMoments(d, d*(d+3)/2 <= m/4)
+	mean, sd := make([]float64, d), make([]float64, d)
 	for j := range d {
 		mean[j], sd[j] = stat.PopMeanStdDev(columnOf(rows, j, d), nil)
-		for i, x := range columnOf(drawn, j, d) {
-			z := (x - mean[j]) / sd[j]
-			f.Set(i, j, z)
-			f.Set(i, d+j, z*z/2)
+	}
+	size := d + len(pairs)
+	features := func(rows []float64) *mat.Dense {
+		f := mat.NewDense(len(rows)/d, size, nil)
+		for i := range len(rows) / d {
+			at := f.RawRowView(i)
+			for j := range d {
+				at[j] = (rows[i*d+j] - mean[j]) / sd[j]
+			}
+			for p, of := range pairs {
+				at[d+p] = at[of[0]] * at[of[1]]
+			}
 		}
-		target[d+j] = 0.5
+		return f
+	}
+	f, target := features(drawn), make([]float64, size)
+	for p, of := 0, features(rows); p < size; p++ {
+		target[p] = stat.Mean(mat.Col(nil, p, of), nil)
 	}
 	weights := mat.NewVecDense(m, nil)
 	weigh := func(at []float64) (log float64) {
-		weights.MulVec(f, mat.NewVecDense(2*d, at))
+		weights.MulVec(f, mat.NewVecDense(size, at))
 		log = floats.LogSumExp(weights.RawVector().Data)
 		for i, v := range weights.RawVector().Data {
 			weights.SetVec(i, math.Exp(v-log))
@@ -221,7 +235,7 @@ func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
 		},
 		Grad: func(grad, at []float64) {
 			weigh(at)
-			mat.NewVecDense(2*d, grad).MulVec(f.T(), weights)
+			mat.NewVecDense(size, grad).MulVec(f.T(), weights)
 			floats.Sub(grad, target)
 			floats.AddScaled(grad, ridge, at)
 		},
@@ -229,21 +243,40 @@ func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
 			weigh(at)
 			weights.ScaleVec(float64(m), weights)
 			stat.CovarianceMatrix(hess, f, weights.RawVector().Data)
-			for j := range 2 * d {
+			for j := range size {
 				hess.SetSym(j, j, hess.At(j, j)+ridge)
 			}
 		},
 	}
-	found, err := optimize.Minimize(dual, make([]float64, 2*d), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
+	found, err := optimize.Minimize(dual, make([]float64, size), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
 	if err != nil || !engine.Finite(found.X...) {
 		return e
 	}
-	linear, quadratic := make([]float64, d), make([]float64, d)
-	for j, s := range sd {
-		quadratic[j] = -found.X[d+j] / (s * s)
-		linear[j] = found.X[j]/s + quadratic[j]*mean[j]
+	linear, quadratic := make([]float64, d), make([]float64, d*d)
+	for j := range d {
+		linear[j] = found.X[j] / sd[j]
+	}
+	for p, of := range pairs {
+		j, k := of[0], of[1]
+		quadratic[j*d+k] -= found.X[d+p] / (sd[j] * sd[k])
+		quadratic[k*d+j] -= found.X[d+p] / (sd[j] * sd[k]) // twice on the diagonal
+	}
+	for j := range d {
+		linear[j] += floats.Dot(quadratic[j*d:(j+1)*d], mean)
 	}
 	return e.Bent(linear, quadratic)
+}
+
+// secondMoments returns pairs of columns for products: all, or each column with itself.
+func secondMoments(d int, all bool) (pairs [][2]int) {
+	for j := range d {
+		for k := range j + 1 {
+			if j == k || all {
+				pairs = append(pairs, [2]int{j, k})
+			}
+		}
+	}
+	return pairs
 }
 
 // pickOne is uniform if all are 0.

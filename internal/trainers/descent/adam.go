@@ -55,8 +55,11 @@ func runAdam(ctx context.Context, f *Fit) error {
 		s.Before = &before
 	}
 	perEpoch, every := batches(from.Count(), f.Engine.Config.Batch), 1
-	if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
+	switch t := model.TrainingOf(f.Engine.Model); {
+	case t.HeldOutDraws > 0:
 		every = max(1, 100/perEpoch)
+	case t.ImputerSteps > 0 && f.Estimator.Trains():
+		every = max(1, 20/perEpoch)
 	}
 	over := f.Whole // less the held-out rows
 	for epoch := s.Iteration / perEpoch; epoch < c.Epochs && !s.patient(c.Patience); epoch++ {

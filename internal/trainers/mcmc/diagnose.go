@@ -11,7 +11,6 @@ import (
 type Result struct {
 	Last   []float64 // (chains, d): the chains' last states, independent draws
 	Kept   []float64 // (chains·Keep, d), nil unless Options.Keep is set: by chain, then time
-	Step   float64   // adapted step size in standard deviations; mean over groups
 	Accept float64   // mean acceptance after warm-up
 
 	// By column, then for the log density: split R-hat and the effective sample size of all chains,

@@ -274,9 +274,6 @@ func (h *Chains) Draw(ctx context.Context, n int, rng *rand.Rand) (*Result, erro
 			kept++
 		}
 	}
-	for _, g := range h.groups {
-		r.Step += g.step / float64(len(h.groups))
-	}
 	r.Last = slices.Clone(h.x)
 	h.diagnose(r, traces)
 	return r, nil
