@@ -21,27 +21,33 @@ func fold(b *Builder, name string, x Node, rows, cols, l, r int, up bool, t func
 }
 
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
-	if up {
-		return func(out []T, in [][]T) error {
-			for a := in[0]; len(a) > 0; a = a[l:] {
-				for range r {
-					copy(out[:l], a)
-					out = out[l:]
-				}
-			}
-			return nil
-		}
-	}
 	return func(out []T, in [][]T) error {
-		clear(out)
-		for a := in[0]; len(out) > 0; out = out[l:] {
-			for range r {
-				if l == 1 {
-					out[0] += a[0]
-				} else {
-					simd.Add(out[:l], out[:l], a[:l])
+		small, large := out, in[0]
+		if up {
+			small, large = large, small
+		} else {
+			clear(out)
+		}
+		for ; len(small) > 0; small, large = small[l:], large[r*l:] {
+			switch {
+			case l == 1 && up:
+				for i := range large[:r] {
+					large[i] = small[0]
 				}
-				a = a[l:]
+			case l == 1:
+				var sum T
+				for _, v := range large[:r] {
+					sum += v
+				}
+				small[0] = sum
+			case up:
+				for k := range r {
+					copy(large[k*l:(k+1)*l], small)
+				}
+			default:
+				for k := range r {
+					simd.Add(small[:l], small[:l], large[k*l:(k+1)*l])
+				}
 			}
 		}
 		return nil

@@ -114,10 +114,10 @@ var (
 		return s
 	}()
 
-	// Softplus is log(1 + eᶻ), with the derivative σ(z).
+	// Softplus is log(1 + eᶻ), with the derivative Logistic.
 	Softplus = &Function{Name: "softplus", F: func(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) },
 		gate: Logistic, double: softplus[float64], single: softplus[float32],
-		Derivative: gated(Logistic, logistic[float64], logistic[float32], Logistic.Derivative)}
+		Derivative: Logistic}
 
 	// Tanh is t = tanh z, with derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
 	Tanh = func() *Function {
@@ -164,7 +164,6 @@ func eachPair[T Float](f func(z, s T) T) Kernel[T] {
 	}
 }
 
-func logistic[T Float](_, s T) T  { return s }
 func logistic1[T Float](_, s T) T { return s * (1 - s) }
 func logistic2[T Float](_, s T) T { return s * (1 - s) * (1 - 2*s) }
 func logistic3[T Float](_, s T) T { return s * (1 - s) * (1 - 6*s*(1-s)) }

@@ -178,7 +178,7 @@ func (s *sweep) times(k Node, u tangents) tangents {
 	case h == 1:
 		return tangents{all: reshape(b, GroupOuter(b, reshape(b, s.all(u), r, s.d), k, 1), r*s.d, 1)}
 	}
-	return tangents{all: groupProd(b, k, s.all(u), s.d)}
+	return tangents{all: groupProd(b, k, s.all(u))}
 }
 
 func (s *sweep) all(u tangents) Node {

@@ -38,20 +38,19 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	var t T
 	size := int(unsafe.Sizeof(t))
 	width := 128 / size // of a panel of b: its sums fit in the registers
-	space := k + 16     // compress writes whole vectors
-	p.values, p.offsets, p.counts = grown(p.values, m*space), grown(p.offsets, m*space), grown(p.counts, m)
+	p.values, p.offsets, p.counts = grown(p.values, m*k), grown(p.offsets, m*k), grown(p.counts, m)
 	for i := range m {
-		p.counts[i] = list(p.values[i*space:(i+1)*space], p.offsets[i*space:(i+1)*space], a[i*k:(i+1)*k], uint32(width*size))
+		p.counts[i] = list(p.values[i*k:(i+1)*k], p.offsets[i*k:(i+1)*k], a[i*k:(i+1)*k], uint32(width*size))
 	}
 	p.panel, p.edge = grown(p.panel, width*k), grown(p.edge, width*m)
 	for j := 0; j < n; j += width {
 		w := min(width, n-j)
 		p.take(tb, b, j, w, width, k, n)
 		if w == width {
-			p.strip(c[j:], m, space, n, 4)
+			p.strip(c[j:], m, k, n)
 			continue
 		}
-		p.strip(p.edge, m, space, width, (w*size+31)/32) // whole vectors would overwrite the next row
+		p.strip(p.edge, m, k, width) // whole vectors would overwrite the next row
 		for i := range m {
 			copy(c[i*n+j:i*n+j+w], p.edge[i*width:])
 		}
@@ -70,17 +69,13 @@ func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
 	}
 }
 
-// strip computes the panel's columns of c, one to four vectors of 32 bytes wide.
-func (p *Product[T]) strip(c []T, m, space, stride, vectors int) {
-	double, single := sparse4F64, sparse4F32
-	if vectors == 1 {
-		double, single = sparse1F64, sparse1F32
-	}
+// strip computes the panel's columns of c.
+func (p *Product[T]) strip(c []T, m, k, stride int) {
 	var t T
-	if stride *= int(unsafe.Sizeof(t)); unsafe.Sizeof(t) == 8 {
-		double(p64(c), p64(p.panel), p64(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
+	if stride *= int(unsafe.Sizeof(t)); double[T]() {
+		sparseF64(p64(c), p64(p.panel), p64(p.values), &p.offsets[0], &p.counts[0], m, k, stride)
 	} else {
-		single(p32(c), p32(p.panel), p32(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
+		sparseF32(p32(c), p32(p.panel), p32(p.values), &p.offsets[0], &p.counts[0], m, k, stride)
 	}
 }
 
@@ -100,25 +95,8 @@ func notZero[T Float](v T) (one int) {
 
 // list writes the nonzero numbers of x, and their indices times step.
 func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int) {
-	n := 0
-	if faster {
-		var t T
-		lanes := 64 / int(unsafe.Sizeof(t))
-		if n = len(x) &^ (lanes - 1); n > 0 {
-			var steps [17]uint32
-			for i := range lanes {
-				steps[i] = uint32(i) * step
-			}
-			steps[16] = uint32(lanes) * step
-			if double[T]() {
-				count = compressF64(p64(values), &offsets[0], p64(x), &steps, n)
-			} else {
-				count = compressF32(p32(values), &offsets[0], p32(x), &steps, n)
-			}
-		}
-	}
-	for i, v := range x[n:] {
-		values[count], offsets[count] = v, uint32(n+i)*step
+	for i, v := range x {
+		values[count], offsets[count] = v, uint32(i)*step
 		count += notZero(v)
 	}
 	return count

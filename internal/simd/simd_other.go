@@ -29,13 +29,5 @@ func tilesF64(a, w, u *float64, n int)                        {}
 func pivotTileF64(a, pivots, one *float64)                    {}
 func applyTilesF64(to, a, from, own, ownFrom *float64, n int) {}
 
-func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32, n int) (count int) {
-	return count
-}
-func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32, n int) (count int) {
-	return count
-}
-func sparse1F64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {}
-func sparse1F32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}
-func sparse4F64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {}
-func sparse4F32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}
+func sparseF64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {}
+func sparseF32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}

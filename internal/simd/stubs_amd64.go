@@ -45,23 +45,11 @@ func dotF64(out *float64, x *float64, y *float64, n int, rows int)
 //go:noescape
 func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
 
-// compressF64 lists the numbers of x that are not 0, with their offsets;
-// steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
-//
-//go:noescape
-func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32, n int) int
-
-// sparse1F64 is out_i = Σ_t values_it panel[offsets_it], 4 columns.
+// sparseF64 is out_i = Σ_t values_it panel[offsets_it], 16 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
 //
 //go:noescape
-func sparse1F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse4F64 is out_i = Σ_t values_it panel[offsets_it], 16 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse4F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
+func sparseF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
 // addF32 is out = x + y. x and out have rows of n numbers, y is one.
 //
@@ -104,23 +92,11 @@ func dotF32(out *float32, x *float32, y *float32, n int, rows int)
 //go:noescape
 func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)
 
-// compressF32 lists the numbers of x that are not 0, with their offsets;
-// steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
-//
-//go:noescape
-func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32, n int) int
-
-// sparse1F32 is out_i = Σ_t values_it panel[offsets_it], 8 columns.
+// sparseF32 is out_i = Σ_t values_it panel[offsets_it], 32 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
 //
 //go:noescape
-func sparse1F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse4F32 is out_i = Σ_t values_it panel[offsets_it], 32 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
+func sparseF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
 // sigmoidF64 is out = 1/(1 + exp(−z)).
 //

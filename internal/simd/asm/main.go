@@ -248,63 +248,10 @@ func adam(t number) {
 	finish()
 }
 
-// compress lists the nonzero numbers of each row (AVX-512).
-func compress(t number) {
-	TEXT("compress"+t.suffix, NOSPLIT, "func(values *"+t.elem+", offsets *uint32, x *"+t.elem+", steps *[17]uint32, n int) int")
-	Pragma("noescape")
-	Doc("compress"+t.suffix+" lists the numbers of x that are not 0, with their offsets;",
-		"steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).")
-	values, offsets, x, steps, n := pointer("values"), pointer("offsets"), pointer("x"), pointer("steps"), pointer("n")
-	count := GP64()
-	XORQ(count, count)
-	lanes := 64 / t.size
-	offset, step, v := vector(lanes), vector(lanes), ZMM()
-	VMOVDQU32(at(steps, 0), offset)
-	VPBROADCASTD(at(steps, 64), step)
-	k := K()
-	Label("loop")
-	CMPQ(n, U8(lanes))
-	JL(LabelRef("done"))
-	bits := GP32()
-	o := vector(lanes)
-	if t.lanes == 4 {
-		VMOVUPD(Mem{Base: x}, v)
-		VPTESTMQ(v, v, k)
-		VCOMPRESSPD_Z(v, k, v)
-		VPCOMPRESSD_Z(offset, k, o)
-		KMOVB(k, bits)
-		VMOVUPD(v, Mem{Base: values, Index: count, Scale: 8})
-	} else {
-		VMOVUPS(Mem{Base: x}, v)
-		VPTESTMD(v, v, k)
-		VCOMPRESSPS_Z(v, k, v)
-		VPCOMPRESSD_Z(offset, k, o)
-		KMOVW(k, bits)
-		VMOVUPS(v, Mem{Base: values, Index: count, Scale: 4})
-	}
-	VMOVDQU32(o, Mem{Base: offsets, Index: count, Scale: 4})
-	VPADDD(step, offset, offset)
-	POPCNTL(bits, bits)
-	ADDQ(bits.As64(), count)
-	ADDQ(U8(64), x)
-	SUBQ(U8(lanes), n)
-	JMP(LabelRef("loop"))
-	Label("done")
-	Store(count, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
-}
-
-func vector(lanes int) VecVirtual {
-	if lanes == 8 {
-		return YMM()
-	}
-	return ZMM()
-}
-
-// sparse multiplies listed rows by some vectors' width of a panel.
-func sparse(t number, vectors int) {
-	together, name := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix)
+// sparse multiplies listed rows by a panel of four vectors' width.
+func sparse(t number) {
+	const vectors, together = 4, 2
+	name := "sparse" + t.suffix
 	TEXT(name, NOSPLIT, "func(out, panel, values *"+t.elem+", offsets *uint32, counts *int, rows, space, stride int)")
 	Pragma("noescape")
 	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*t.lanes)+" columns.",
@@ -738,9 +685,7 @@ func main() {
 		scaled(t, "axpy", "out = out + Σ_r k_r x_r.", true)
 		dot(t)
 		adam(t)
-		compress(t)
-		sparse(t, 1)
-		sparse(t, 4)
+		sparse(t)
 	}
 	elementary(double, 14, 18)
 	elementary(single, 8, 8)
