@@ -26,7 +26,8 @@ type Refitted struct {
 
 const (
 	refitTurns = 100
-	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
+	mostGain   = 2    // of refitter.gain
+	refitGain  = 0.1 // predicted gain in log likelihood at which a refit ends
 )
 
 // AgainBatch is the batch size if draws do not depend on it.
@@ -40,12 +41,13 @@ type refitter struct {
 	posdef optim.PositiveDefinite
 	p      []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
+	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns
 }
 
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
 	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
-	f.posdef.Floor = p.Config.Floor
+	f.posdef.Floor, f.gain = p.Config.Floor, min(mostGain, float64(p.Table.RowCount())/meanPairCount(p.Problem))
 	if p.Engine.Estimator.Loss == losses.GaussianComplete {
 		return f, nil
 	}
@@ -119,7 +121,8 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			f.fill(s.X, s.Pairs, d)
 			return s, engine.Finite(s.X...) && f.posdef.InsidePacked(f.packed(d), d), nil
 		}
-		x = turns.Next(x, solved)
+		farther := floats.SubTo(make([]float64, len(x)), solved, x)
+		x = turns.Next(x, floats.AddScaledTo(farther, x, f.gain, farther))
 	}
 }
 
