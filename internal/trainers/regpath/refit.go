@@ -26,7 +26,7 @@ type Refitted struct {
 
 const (
 	refitTurns = 100
-	mostGain   = 2    // of refitter.gain
+	mostGain   = 2   // of refitter.gain
 	refitGain  = 0.1 // predicted gain in log likelihood at which a refit ends
 )
 
