@@ -63,8 +63,8 @@ func ParsePenalty(text string) (p Penalty, err error) {
 		return p, setting.Errorf("penalty", text, "it is %s%s", penaltyForms(), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
-		if p.Alpha, err = number(value, alphaMust); err != nil {
-			return p, setting.Errorf("penalty", text, "%v", err)
+		if p.Alpha, err = number(value); err != nil {
+			return p, setting.Errorf("penalty", text, alphaMust)
 		}
 	}
 	return p, p.check()
