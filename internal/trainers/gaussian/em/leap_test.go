@@ -3,8 +3,10 @@ package em
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // S_jk = ρ^|j−k|: S⁻¹ has the diagonal 1/(1 − ρ²) at the ends, (1 + ρ²)/(1 − ρ²) between, and −ρ/(1
@@ -53,4 +55,18 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 	_, plain := descent(false)
 	t.Logf("%d sweeps, %d without leaps", leaping, plain)
 	require.Less(t, leaping, plain/3)
+}
+
+// Of collinear columns, as resamples of ten rows have, the loss has no minimum without a penalty.
+func TestDescentWithoutAMinimumEndsSoon(t *testing.T) {
+	x, s := [][]float64{{1, 0}, {0, 1}, {0.8, 0.6}}, make([]float64, 9)
+	for j := range 3 {
+		for k := range 3 {
+			s[j*3+k] = floats.Dot(x[j], x[k])
+		}
+	}
+	l, start := NewLasso(3), time.Now()
+	l.Tolerance = 1e-9
+	require.False(t, l.Minimise([]float64{1, 0, 0, 1, 0, 1}, s, 0, 0))
+	require.Less(t, time.Since(start), time.Second)
 }
