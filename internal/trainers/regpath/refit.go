@@ -26,8 +26,8 @@ type Refitted struct {
 
 const (
 	refitTurns = 100
-	mostGain   = 2   // of refitter.gain
-	refitGain  = 0.1 // predicted gain in log likelihood at which a refit ends
+	mostGain   = 2    // of refitter.gain
+	refitGain  = 0.01 // predicted gain in log likelihood at which a refit of few columns ends
 )
 
 // AgainBatch is the batch size if draws do not depend on it.
@@ -41,13 +41,16 @@ type refitter struct {
 	posdef optim.PositiveDefinite
 	p      []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
-	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns
+	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns; few columns: 1
+	enough float64   // predicted gain in log likelihood at which a refit of few columns ends
 }
 
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
-	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
-	f.posdef.Floor, f.gain = p.Config.Floor, min(mostGain, float64(p.Table.RowCount())/meanPairCount(p.Problem))
+	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square(), gain: 1, enough: refitGain}
+	if f.posdef.Floor = p.Config.Floor; p.Table.D >= manyColumns {
+		f.gain, f.enough = min(mostGain, float64(p.Table.RowCount())/meanPairCount(p.Problem)), 10*refitGain
+	}
 	if p.Engine.Estimator.Loss == losses.GaussianComplete {
 		return f, nil
 	}
@@ -217,12 +220,12 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 	return engine.Finite(x...)
 }
 
-// The predicted remaining gain g²/(g' − g) is below refitGain, g and g' the last two gains; g'
-// above 50 g is ignored.
-func gainless(s *refitOf) bool {
+// The predicted remaining gain g²/(g' − g) is below f.enough, g and g' the last two gains; g' above
+// 50 times f.enough is ignored.
+func (f *refitter) gainless(s *refitOf) bool {
 	g := s.Gain
 	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
-		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
+		s.Count > 2 && g >= 0 && s.Last < 50*f.enough && g*(g+f.enough) < s.Last*f.enough
 }
 
 func (w *walk) oneRefitter() (f *refitter, err error) {
@@ -257,7 +260,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		if packed == nil {
 			mean, packed = p.mean(d), p.precision(d)
 		}
-		s, ok, err := f.refit(ctx, mean, packed, held, gainless)
+		s, ok, err := f.refit(ctx, mean, packed, held, f.gainless)
 		if err != nil {
 			return err
 		}
