@@ -158,10 +158,6 @@ func (s settings) byR(ctx context.Context, t *data.Table) (along []simulate.Gaus
 
 // ebic returns −2 log L + |E| (log n + 4 γ log d), n the mean number of rows that show a pair.
 func ebic(t *data.Table, g simulate.Gaussian) float64 {
-	rows := make([]int, t.N)
-	for i := range rows {
-		rows[i] = i
-	}
 	n := 0
 	for i := range t.N {
 		seen := 0
@@ -174,5 +170,5 @@ func ebic(t *data.Table, g simulate.Gaussian) float64 {
 	}
 	pairs := float64(n) / float64(t.D*(t.D-1))
 	edges := float64(network.Threshold(g.Precision, threshold).Count())
-	return -2*regpath.LogLikelihood(t, rows, g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma(t.D, pairs)*math.Log(float64(t.D)))
+	return -2*regpath.LogLikelihood(t, t.AllRows(), g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma(t.D, pairs)*math.Log(float64(t.D)))
 }

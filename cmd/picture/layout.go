@@ -247,7 +247,7 @@ func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
 
 const tolerated = 1.1
 
-func starts(k int) int { return max(1, min(40, 200000/(k*k))) }
+func starts(k int) int { return max(1, min(40, 100000/(k*k))) }
 
 // crossings counts crossing edges, weighted by 1/(product of lengths).
 func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec) float64 {

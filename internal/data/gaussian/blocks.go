@@ -115,12 +115,19 @@ type blocks struct {
 	p     []float64
 	first []int   // of each column among links; nil: P is dense
 	links []int32 // of each column, the others with nonzero P
+	ones  []one   // of each column, if P is sparse
 
 	parts   []part    // of the last block
 	numbers []float64 // their inverses
 	at      []int     // their columns
 	in      []bool    // of each column: in the block and not yet in a component
 	starts  []int
+}
+
+// one is a block of one column.
+type one struct {
+	inverse, logDet float64
+	ok              bool
 }
 
 // part holds the columns of a component and its inverse, (m, m).
@@ -144,7 +151,7 @@ func newBlocks(d int, r Algebra) *blocks {
 // prepare takes P (d, d), which must not change until the next call.
 func (c *blocks) prepare(p []float64) {
 	d := c.d
-	c.p, c.first, c.links = p, c.starts, c.links[:0]
+	c.p, c.first, c.links, c.ones = p, c.starts, c.links[:0], c.ones[:0]
 	most := int(sparsePrecision * float64(d*(d-1)))
 	for j := range d {
 		for k, v := range p[j*d : j*d+d] {
@@ -156,6 +163,9 @@ func (c *blocks) prepare(p []float64) {
 			c.first = nil
 			return
 		}
+		a := [1]float64{p[j*d+j]}
+		logDet, ok := inverseOfOne(a[:])
+		c.ones = append(c.ones, one{a[0], logDet, ok})
 	}
 }
 
@@ -203,7 +213,9 @@ func (c *blocks) component(j int) {
 			}
 		}
 	}
-	slices.Sort(c.at[from:])
+	if len(c.at) > from+1 {
+		slices.Sort(c.at[from:])
+	}
 }
 
 func (c *blocks) add(from int) (logDet float64, ok bool) {
@@ -211,6 +223,11 @@ func (c *blocks) add(from int) (logDet float64, ok bool) {
 	c.numbers = c.numbers[:start+len(at)*len(at)]
 	q := part{at, c.numbers[start:]}
 	c.parts = append(c.parts, q)
+	if c.first != nil && len(at) == 1 {
+		of := c.ones[at[0]]
+		q.block[0] = of.inverse
+		return of.logDet, of.ok
+	}
 	return c.inverse(q.block, c.p, c.d, at)
 }
 
@@ -243,6 +260,10 @@ func (c *blocks) times(from, to []float64) {
 // apply sets the part's elements of to (d) to sign times the inverse times the part of from.
 func (q part) apply(from, to []float64, sign float64, given []float64) {
 	m := len(q.at)
+	if m == 1 {
+		to[q.at[0]] = sign * (q.block[0] * from[q.at[0]])
+		return
+	}
 	for a, j := range q.at {
 		given[a] = from[j]
 	}
@@ -253,6 +274,10 @@ func (q part) apply(from, to []float64, sign float64, given []float64) {
 
 func (q part) addTo(sum []float64, d int, weight float64) {
 	m := len(q.at)
+	if m == 1 {
+		sum[q.at[0]*(d+1)] += weight * q.block[0]
+		return
+	}
 	for a, j := range q.at {
 		row := sum[j*d : j*d+d]
 		for b, v := range q.block[a*m : a*m+m] {

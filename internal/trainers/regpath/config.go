@@ -33,7 +33,7 @@ type Config struct {
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
 	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
 	MaxIter       int     `json:"max_iter"`        // accelerated, em: maximum at each λ; 300, em: 20. A λ that did not converge is not chosen
-	StopTol       float64 `json:"stop_tol"`        // accelerated, em: maximum movement of an element by 50 iterations at convergence; 0.015
+	StopTol       float64 `json:"stop_tol"`        // accelerated, em: maximum movement of an element by 50 iterations at convergence; 0.015, em with 100 columns or more: 0.1
 	RefineIter    int     `json:"refine_iter"`     // maximum at the chosen λ; 2000
 	Rate          float64 `json:"rate"`            // fixed, accelerated: size of a proximal gradient step per column; 0.015, less for strongly dependent columns
 	Whole         bool    `json:"whole,omitempty"` // continue to the smallest λ even if the choice does not need it
@@ -65,6 +65,9 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	}
 	if p.Table.D < 2 || len(p.Table.Blocks) == 1 {
 		return c, steps, errors.New("a network needs at least two columns")
+	}
+	if p.Table.D >= manyColumns && c.Schedule == "" && method.Loss.Needs().Moments {
+		setting.Default(&c.StopTol, manyTol)
 	}
 	if c, err = c.resolveSchedule(method); err != nil {
 		return c, steps, err

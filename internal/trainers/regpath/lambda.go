@@ -112,11 +112,7 @@ func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64)
 func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size func(j, k int) float64) {
 	d := t.D
 	b := data.NewBatch(t.N, d)
-	rows := make([]int, t.N)
-	for i := range rows {
-		rows[i] = i
-	}
-	b.Fill(t, rows, 1)
+	b.Fill(t, t.AllRows(), 1)
 	g, slope := make([]float64, len(b.X)), make([]float64, len(b.X))
 	var tangent domain.Tangent
 	for i := 0; i < len(b.X); i += d {

@@ -27,15 +27,11 @@ const (
 	auto     = "auto"     // l1 or adaptive, by the least EBIC
 )
 
-var penalties = []struct {
-	name, form string
-	pilots     bool    // uses a ridge pilot with an α
-	ratio      float64 // largest λ / smallest λ
-}{
-	{l1, "l1 (all pairs equally)", false, 200}, // the paper's ratio
-	{adaptive, "adaptive[=ALPHA] (less for strong pairs)", true, 1000},
-	{ridge, "ridge[=ALPHA] (threshold of partial correlations)", true, 100},
-	{auto, "auto (l1 or adaptive, by EBIC)", false, 200},
+var penalties = []struct{ name, form string }{
+	{l1, "l1 (all pairs equally)"},
+	{adaptive, "adaptive[=ALPHA] (less for strong pairs)"},
+	{ridge, "ridge[=ALPHA] (threshold of partial correlations)"},
+	{auto, "auto (l1 or adaptive, by EBIC)"},
 }
 
 const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
@@ -48,23 +44,19 @@ func Penalties() (names []string) {
 	return names
 }
 
-func penaltyForms() string {
-	var forms []string
-	for _, by := range penalties {
-		forms = append(forms, by.form)
-	}
-	return listed(forms)
-}
-
-// ParsePenalty parses one of PenaltyForms.
+// ParsePenalty parses a form of penalties.
 func ParsePenalty(text string) (p Penalty, err error) {
 	kind, value, has := strings.Cut(text, "=")
 	if p.Kind = kind; !slices.Contains(Penalties(), kind) {
-		return p, setting.Errorf("penalty", text, "it is %s%s", penaltyForms(), spelling.DidYouMean(kind, Penalties()))
+		var forms []string
+		for _, by := range penalties {
+			forms = append(forms, by.form)
+		}
+		return p, setting.Errorf("penalty", text, "it is %s%s", listed(forms), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
-		if p.Alpha, err = number(value, alphaMust); err != nil {
-			return p, setting.Errorf("penalty", text, "%v", err)
+		if p.Alpha, err = number(value); err != nil {
+			return p, setting.Errorf("penalty", text, alphaMust)
 		}
 	}
 	return p, p.check()
@@ -93,13 +85,15 @@ func (p Penalty) check() error {
 	return nil
 }
 
+// ratio is the largest λ over the smallest.
 func (p Penalty) ratio() float64 {
-	for _, by := range penalties {
-		if by.name == p.Kind {
-			return by.ratio
-		}
+	switch p.Kind {
+	case adaptive:
+		return 1000
+	case ridge:
+		return 100
 	}
-	return 0
+	return 200 // the paper's
 }
 
 const usualColumns = 100

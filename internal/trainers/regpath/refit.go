@@ -25,7 +25,8 @@ type Refitted struct {
 
 const (
 	refitTurns = 100
-	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
+	mostGain   = 2    // of refitter.gain
+	refitGain  = 0.01 // predicted gain in log likelihood at which a refit of few columns ends
 )
 
 // AgainBatch is the batch size if draws do not depend on it.
@@ -36,8 +37,9 @@ type refitter struct {
 	engine *engine.Engine
 	rows   []int
 	posdef optim.PositiveDefinite
-	p      []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
+	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns; few columns: 1
+	enough float64   // predicted gain in log likelihood at which a refit of few columns ends
 }
 
 func (w *walk) oneRefitter() (*refitter, error) {
@@ -45,8 +47,10 @@ func (w *walk) oneRefitter() (*refitter, error) {
 		return w.refitter, nil
 	}
 	q, c := w.Problem, w.Engine.Config
-	f := &refitter{engine: w.Engine, rows: w.rows, cov: make([]float64, q.Table.D*q.Table.D)}
-	f.posdef.Floor = w.Config.Floor
+	f := &refitter{engine: w.Engine, rows: w.rows, cov: make([]float64, q.Table.D*q.Table.D), gain: 1, enough: refitGain}
+	if f.posdef.Floor = w.Config.Floor; q.Table.D >= manyColumns {
+		f.gain, f.enough = min(mostGain, float64(q.Table.RowCount())/meanPairCount(w.Problem)), 10*refitGain
+	}
 	if w.Estimator.Loss != losses.GaussianComplete {
 		q.Model, q.Objective = model.NewGaussian(q.Table.D, model.Natural), losses.Classical
 		batch := 250
@@ -119,7 +123,8 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 		if s.Count++; done(s) {
 			return s, f.posdef.InsidePacked(s.X[d:], d), nil
 		}
-		x = turns.Next(x, solved)
+		farther := floats.SubTo(make([]float64, len(x)), solved, x)
+		x = turns.Next(x, floats.AddScaledTo(farther, x, f.gain, farther))
 	}
 }
 
@@ -172,12 +177,12 @@ func (f *refitter) solve(support *em.Support, pairs [][2]int32, moments, mean []
 	return x, minimise(x[d:], f.cov) && engine.Finite(x...)
 }
 
-// The predicted remaining gain g²/(g' − g) is below refitGain, g and g' the last two gains; g'
-// above 50 g is ignored.
-func gainless(s *refitOf) bool {
+// The predicted remaining gain g²/(g' − g) is below f.enough, g and g' the last two gains; g' above
+// 50 times f.enough is ignored.
+func (f *refitter) gainless(s *refitOf) bool {
 	g := s.Gain
 	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
-		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
+		s.Count > 2 && g >= 0 && s.Last < 50*f.enough && g*(g+f.enough) < s.Last*f.enough
 }
 
 func (p *problem) settled(s *refitOf) bool {
@@ -210,7 +215,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		if start == nil || !f.posdef.InsidePacked(start[d:], d) {
 			start = slices.Concat(p.mean(d), p.precision(d))
 		}
-		s, ok, err := f.refit(ctx, start, held, gainless)
+		s, ok, err := f.refit(ctx, start, held, f.gainless)
 		if err != nil {
 			return err
 		}

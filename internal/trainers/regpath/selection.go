@@ -47,177 +47,34 @@ func DefaultGamma(d int, n float64) float64 {
 	return min(mostGamma, max(0, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
 }
 
-const (
-	defaultFolds      = 5
-	defaultBeta       = 0.05 // of Liu, Roeder & Wasserman 2010
-	defaultFalseEdges = 1.0
-	defaultShare      = 0.75
-	defaultRate       = 0.1
+const halvings = 50 // of "stability"
 
-	halvings = 50 // of "stability"
-
-	foldsMust      = "the number of folds must be 2 or more"
-	densityMust    = "the share of edges must be a number from 0 to 1"
-	betaMust       = "the largest instability must be a number between 0 and 0.5"
-	rateMust       = "it must be fdr=RATE with a rate above 0 and below 1"
-	falseEdgesMust = "it must be stability=FALSE@SHARE: expected false edges above 0, share of half samples above 0.5 and at most 1; either may be left out"
-)
-
+// selector is a kind of Selection.
 type selector struct {
 	name     string
-	form     string                                      // on the command line, with a description
-	parse    func(s *Selection, value string) error      // parses the text after "=", "" without
-	check    func(s *Selection, rows int) error          // fills in zero values and checks the rest
-	describe func(s Selection, bounded, law bool) string // description
-	judges   bool                                        // criterion on the data, which may prefer the end of the path
-	gamma    bool                                        // uses γ of extended BIC
-	tests    bool                                        // chooses edges by tests of pairs
-	searches bool                                        // searches from the sparsest network and extends the path as needed
-	divides  bool                                        // fits paths to parts of the rows
-	ownEdges bool                                        // edges belong to no point of the path and need a refit
+	form     string // on the command line, with a description
+	must     string // condition on the value
+	judges   bool   // criterion on the data, which may prefer the end of the path
+	gamma    bool   // uses γ of extended BIC
+	tests    bool   // chooses edges by tests of pairs
+	searches bool   // searches from the sparsest network and extends the path as needed
+	divides  bool   // fits paths to parts of the rows
+	ownEdges bool   // edges belong to no point of the path and need a refit
 }
 
 // selectors are the kinds; the first is the default.
 var selectors = []selector{
-	{name: byEBIC, form: "ebic", judges: true, gamma: true, searches: true, parse: noValue, check: checkGamma,
-		describe: func(s Selection, bounded, law bool) string {
-			switch {
-			case law:
-				return fmt.Sprintf("extended BIC with the score-matching loss instead of the likelihood, which is unknown with this missingness; γ %s", s.gammaText())
-			case bounded:
-				return fmt.Sprintf("extended BIC with the score-matching loss of completed rows instead of the likelihood, which is unknown on this support; γ %s", s.gammaText())
-			}
-			return fmt.Sprintf("extended BIC at each network's maximum likelihood on the observed cells, γ %s", s.gammaText())
-		}},
-	{name: byCV, form: "cv[=FOLDS] (held-out loss)", judges: true, divides: true,
-		parse: func(s *Selection, value string) (err error) {
-			if value == "" {
-				return nil
-			}
-			if s.Folds, err = strconv.Atoi(value); err != nil || s.Folds < 2 {
-				return errors.New(foldsMust)
-			}
-			return nil
-		},
-		check: func(s *Selection, rows int) error {
-			if setting.Default(&s.Folds, defaultFolds); s.Folds < 2 || s.Folds > rows {
-				return setting.Errorf("select", fmt.Sprintf("cv=%d", s.Folds), "use at least 2 folds and at most %d, the number of rows", rows)
-			}
-			return nil
-		},
-		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("cross-validation: least held-out loss, for em-exact greatest likelihood, %d folds", s.Folds)
-		}},
-	{name: byStars, form: "stars[=BETA] (stability under subsampling)", judges: true, divides: true,
-		parse: func(s *Selection, value string) (err error) {
-			if value != "" {
-				s.Beta, err = number(value, betaMust)
-			}
-			return err
-		},
-		check: func(s *Selection, _ int) error {
-			if setting.Default(&s.Beta, defaultBeta); !(s.Beta > 0 && s.Beta < 0.5) {
-				return setting.Errorf("select", fmt.Sprintf("stars=%v", s.Beta), betaMust)
-			}
-			return nil
-		},
-		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("StARS: the densest network with instability at most %g over subsamples", s.Beta)
-		}},
+	{name: byEBIC, form: "ebic", must: "it takes no value", judges: true, gamma: true, searches: true},
+	{name: byCV, form: "cv[=FOLDS] (held-out loss)", must: "the number of folds must be 2 or more", judges: true, divides: true},
+	{name: byStars, form: "stars[=BETA] (stability under subsampling)", must: "the largest instability must be a number between 0 and 0.5",
+		judges: true, divides: true},
 	{name: byStability, form: "stability[=FALSE][@SHARE] (stability selection, FALSE expected errors)",
-		judges: true, searches: true, divides: true, ownEdges: true, parse: parseStability,
-		check: func(s *Selection, rows int) error {
-			setting.Default(&s.FalseEdges, defaultFalseEdges)
-			setting.Default(&s.Share, defaultShare)
-			if !(s.FalseEdges > 0) || math.IsInf(s.FalseEdges, 0) || !(s.Share > 0.5 && s.Share <= 1) {
-				return setting.Errorf("select", fmt.Sprintf("stability=%g@%g", s.FalseEdges, s.Share), falseEdgesMust)
-			}
-			if rows < 8 {
-				return setting.Errorf("select", byStability, "the table has %d rows, but stability needs at least 8", rows)
-			}
-			return nil
-		},
-		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("stability selection: edges in a share of at least %g of %d complementary half samples, with at most %g expected false edges", s.Share, 2*halvings, s.FalseEdges)
-		}},
-	{name: byFDR, form: "fdr[=RATE] (false discovery rate)",
-		judges: true, gamma: true, tests: true, searches: true, ownEdges: true,
-		parse: func(s *Selection, value string) (err error) {
-			if value != "" {
-				s.Rate, err = number(value, rateMust)
-			}
-			return err
-		},
-		check: func(s *Selection, rows int) error {
-			if setting.Default(&s.Rate, defaultRate); !(s.Rate > 0 && s.Rate < 1) {
-				return setting.Errorf("select", fmt.Sprintf("fdr=%g", s.Rate), rateMust)
-			}
-			return checkGamma(s, rows)
-		},
-		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("false discovery rate: pairs with q ≤ %g; with few rows tested from the network of extended BIC with γ %s", s.Rate, s.gammaText())
-		}},
-	{name: byDensity, form: "density=F (share of edges)",
-		parse: func(s *Selection, value string) (err error) {
-			if s.Density, err = strconv.ParseFloat(value, 64); err != nil {
-				return errors.New(densityMust)
-			}
-			return nil
-		},
-		check: func(s *Selection, _ int) error {
-			if !(s.Density >= 0 && s.Density <= 1) {
-				return setting.Errorf("select", fmt.Sprintf("density=%v", s.Density), densityMust)
-			}
-			return nil
-		},
-		describe: func(s Selection, _, _ bool) string { return fmt.Sprintf("density %g", s.Density) }},
-	{name: byNone, form: "none (the smallest)", parse: noValue,
-		check:    func(*Selection, int) error { return nil },
-		describe: func(Selection, bool, bool) string { return "none: the smallest λ" }},
-}
-
-func noValue(_ *Selection, value string) error {
-	if value != "" {
-		return errors.New("it takes no value")
-	}
-	return nil
-}
-
-// Zero is an error because it means the default.
-func number(value, must string) (float64, error) {
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || x == 0 {
-		return 0, errors.New(must)
-	}
-	return x, nil
-}
-
-func checkGamma(s *Selection, _ int) error {
-	if s.Gamma != nil && !(*s.Gamma >= 0 && *s.Gamma <= 1) {
-		return setting.Errorf("gamma", *s.Gamma, "γ of the extended BIC must be from 0 to 1; 0 is BIC")
-	}
-	return nil
-}
-
-func (s Selection) gammaText() string {
-	if s.Gamma == nil {
-		return "by numbers of rows and columns"
-	}
-	return fmt.Sprintf("= %.3g", *s.Gamma)
-}
-
-func parseStability(s *Selection, value string) (err error) {
-	number, share, has := strings.Cut(value, "@")
-	if number != "" {
-		s.FalseEdges, err = strconv.ParseFloat(number, 64)
-	}
-	if has && err == nil {
-		s.Share, err = strconv.ParseFloat(share, 64)
-	}
-	if err != nil || number != "" && s.FalseEdges == 0 || has && s.Share == 0 {
-		return errors.New(falseEdgesMust)
-	}
-	return nil
+		must:   "it must be stability=FALSE@SHARE: expected false edges above 0, share of half samples above 0.5 and at most 1; either may be left out",
+		judges: true, searches: true, divides: true, ownEdges: true},
+	{name: byFDR, form: "fdr[=RATE] (false discovery rate)", must: "it must be fdr=RATE with a rate above 0 and below 1",
+		judges: true, gamma: true, tests: true, searches: true, ownEdges: true},
+	{name: byDensity, form: "density=F (share of edges)", must: "the share of edges must be a number from 0 to 1"},
+	{name: byNone, form: "none (the smallest)", must: "it takes no value"},
 }
 
 func (s Selection) by() selector {
@@ -242,46 +99,107 @@ func Selections() []string { return names(func(selector) bool { return true }) }
 // GammaSelections returns the kinds that use γ.
 func GammaSelections() []string { return names(func(by selector) bool { return by.gamma }) }
 
-func selectionForms() string {
-	var forms []string
-	for _, by := range selectors {
-		forms = append(forms, by.form)
-	}
-	return listed(forms)
-}
-
 func listed(forms []string) string {
 	last := len(forms) - 1
 	return strings.Join(forms[:last], ", ") + " or " + forms[last]
 }
 
-// ParseSelection parses one of SelectionForms and fills in defaults.
+// ParseSelection parses a form of selectors and fills in defaults.
 func ParseSelection(text string) (Selection, error) {
 	kind, value, has := strings.Cut(text, "=")
 	s := Selection{Kind: kind}
-	if s.by().name == "" || has && value == "" {
-		return Selection{}, setting.Errorf("select", text, "it is %s%s", selectionForms(), spelling.DidYouMean(kind, Selections()))
+	by := s.by()
+	if by.name == "" || has && value == "" {
+		var forms []string
+		for _, by := range selectors {
+			forms = append(forms, by.form)
+		}
+		return Selection{}, setting.Errorf("select", text, "it is %s%s", listed(forms), spelling.DidYouMean(kind, Selections()))
 	}
-	if err := s.by().parse(&s, value); err != nil {
-		return Selection{}, setting.Errorf("select", text, "%v", err)
+	if has || kind == byDensity {
+		if err := s.read(value); err != nil {
+			return Selection{}, setting.Errorf("select", text, "%s", by.must)
+		}
 	}
 	return s.Resolve(math.MaxInt)
 }
 
+var errValue = errors.New("unsuitable value")
+
+// number returns an error for 0, which means the default.
+func number(value string) (float64, error) {
+	x, err := strconv.ParseFloat(value, 64)
+	if x == 0 {
+		err = errValue
+	}
+	return x, err
+}
+
+func (s *Selection) read(value string) (err error) {
+	switch s.Kind {
+	case byCV:
+		if s.Folds, err = strconv.Atoi(value); s.Folds < 2 {
+			err = errValue
+		}
+	case byStars:
+		s.Beta, err = number(value)
+	case byFDR:
+		s.Rate, err = number(value)
+	case byDensity:
+		s.Density, err = strconv.ParseFloat(value, 64)
+	case byStability:
+		first, second, has := strings.Cut(value, "@")
+		if first != "" {
+			s.FalseEdges, err = number(first)
+		}
+		if has && err == nil {
+			s.Share, err = number(second)
+		}
+	default:
+		err = errValue
+	}
+	return err
+}
+
+// Resolve fills in defaults and checks the rest.
 func (s Selection) Resolve(rows int) (Selection, error) {
 	setting.Default(&s.Kind, selectors[0].name)
 	by := s.by()
-	if by.name == "" {
-		return s, setting.OneOf("select", s.Kind, Selections()...)
+	ok, value, must := true, "", by.must
+	switch s.Kind {
+	case byCV:
+		setting.Default(&s.Folds, 5)
+		ok, value = s.Folds >= 2 && s.Folds <= rows, strconv.Itoa(s.Folds)
+		must = fmt.Sprintf("use at least 2 folds and at most %d, the number of rows", rows)
+	case byStars:
+		setting.Default(&s.Beta, 0.05) // of Liu, Roeder & Wasserman 2010
+		ok, value = s.Beta > 0 && s.Beta < 0.5, fmt.Sprint(s.Beta)
+	case byStability:
+		setting.Default(&s.FalseEdges, 1)
+		setting.Default(&s.Share, 0.75)
+		ok, value = s.FalseEdges > 0 && !math.IsInf(s.FalseEdges, 0) && s.Share > 0.5 && s.Share <= 1, fmt.Sprintf("%g@%g", s.FalseEdges, s.Share)
+		if ok && rows < 8 {
+			ok, must = false, fmt.Sprintf("the table has %d rows, but stability needs at least 8", rows)
+		}
+	case byFDR:
+		setting.Default(&s.Rate, 0.1)
+		ok, value = s.Rate > 0 && s.Rate < 1, fmt.Sprint(s.Rate)
+	case byDensity:
+		ok, value = s.Density >= 0 && s.Density <= 1, fmt.Sprint(s.Density)
 	}
-	err := by.check(&s, rows)
-	return s, err
+	switch {
+	case by.name == "":
+		return s, setting.OneOf("select", s.Kind, Selections()...)
+	case !ok:
+		return s, setting.Errorf("select", s.Kind+"="+value, "%s", must)
+	case by.gamma && s.Gamma != nil && !(*s.Gamma >= 0 && *s.Gamma <= 1):
+		return s, setting.Errorf("gamma", *s.Gamma, "γ of the extended BIC must be from 0 to 1; 0 is BIC")
+	}
+	return s, nil
 }
 
 // Judges reports whether a criterion on the data chooses, which may prefer the end of the path.
 func (s Selection) Judges() bool { return s.by().judges }
-
-func (s Selection) UsesGamma() bool { return s.by().gamma }
 
 // ByTests reports whether tests of pairs choose the edges.
 func (s Selection) ByTests() bool { return s.by().tests }
@@ -291,8 +209,33 @@ func (s Selection) Resamples() bool { return s.by().divides }
 
 // Describe describes the selection; bounded reports a domain, law a missingness mechanism.
 func (s Selection) Describe(bounded, law bool) string {
-	if by := s.by(); by.name != "" {
-		return by.describe(s, bounded, law)
+	gamma := "by numbers of rows and columns"
+	if s.Gamma != nil {
+		gamma = fmt.Sprintf("= %.3g", *s.Gamma)
+	}
+	switch s.Kind {
+	case byEBIC:
+		by := "at each network's maximum likelihood on the observed cells,"
+		switch {
+		case law:
+			by = "with the score-matching loss instead of the likelihood, which is unknown with this missingness;"
+		case bounded:
+			by = "with the score-matching loss of completed rows instead of the likelihood, which is unknown on this support;"
+		}
+		return fmt.Sprintf("extended BIC %s γ %s", by, gamma)
+	case byCV:
+		return fmt.Sprintf("cross-validation: least held-out loss, for em-exact greatest likelihood, %d folds", s.Folds)
+	case byStars:
+		return fmt.Sprintf("StARS: the densest network with instability at most %g over subsamples", s.Beta)
+	case byStability:
+		return fmt.Sprintf("stability selection: edges in a share of at least %g of %d complementary half samples, with at most %g expected false edges",
+			s.Share, 2*halvings, s.FalseEdges)
+	case byFDR:
+		return fmt.Sprintf("false discovery rate: pairs with q ≤ %g; with few rows tested from the network of extended BIC with γ %s", s.Rate, gamma)
+	case byDensity:
+		return fmt.Sprintf("density %g", s.Density)
+	case byNone:
+		return "none: the smallest λ"
 	}
 	return s.Kind
 }

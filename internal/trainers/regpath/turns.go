@@ -19,6 +19,7 @@ type turns struct {
 
 const (
 	manyColumns = 100  // number of columns from which the sparse descent and extrapolated starts are used
+	manyTol     = 0.1  // Config.StopTol from there on: networks are as good, in half the iterations
 	fewPairs    = 0.15 // share of the pairs up to which the sparse descent is faster
 
 	// EM converges at about the rate of the share of rows with both columns, for which n/n̄
@@ -94,6 +95,9 @@ func (t *turns) begin(ctx context.Context, k int) error {
 		if ctx.Err() != nil {
 			copy(t.packed(), start)
 			return ctx.Err()
+		}
+		if t.Table.D < t.many {
+			next.Lead.Rate = 0 // of the last λ: too uncertain
 		}
 		switch {
 		case !begun:

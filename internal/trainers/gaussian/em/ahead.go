@@ -16,6 +16,7 @@ type Lead struct {
 	Gain    float64     // extrapolation factor of the moments; 0: not started
 	Away    []float64   // change of the moments by the last iteration
 	Moved   float64     // by the last iteration, as State.Movement
+	Rate    float64     // of convergence, by the last two iterations; 0: unknown
 }
 
 // leastRate is the smallest assumed rate of convergence.
@@ -92,8 +93,11 @@ func (t *Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error 
 	}
 	before := l.Moved
 	l.Moved, s.Relative = moved(x, s.Solved, d)
-	if s.Movement = l.Moved; s.Count > 0 && before > 0 {
-		s.Movement *= min(max(l.Moved/before, leastRate), 1)
+	if s.Count > 0 && before > 0 {
+		l.Rate = min(max(l.Moved/before, leastRate), 1)
+	}
+	if s.Movement = l.Moved; l.Rate > 0 {
+		s.Movement *= l.Rate
 	}
 	if s.Count > 0 && l.Moved > 2*before {
 		s.Anderson.Forget()
@@ -110,7 +114,7 @@ func (t *Turns) adapt(l *Lead, away []float64) {
 }
 
 func (s *State) Next() State {
-	next := State{Solved: s.Solved, Lead: Lead{Passed: s.Lead.Passed, Gain: s.Lead.Gain}}
+	next := State{Solved: s.Solved, Lead: Lead{Passed: s.Lead.Passed, Gain: s.Lead.Gain, Rate: s.Lead.Rate}}
 	if s.Lead.Moments != nil {
 		next.Lead.Passed = append([][]float64{s.Lead.Moments}, next.Lead.Passed[:min(len(next.Lead.Passed), 1)]...)
 	}
