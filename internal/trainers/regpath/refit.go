@@ -37,6 +37,7 @@ type refitter struct {
 	engine *engine.Engine
 	rows   []int
 	posdef optim.PositiveDefinite
+	p      []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns; few columns: 1
 	enough float64   // predicted gain in log likelihood at which a refit of few columns ends
