@@ -239,7 +239,10 @@ func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
 // columnAdvice says what to do about a cell that is not a number, or about a column without any.
 func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	cells := s.observed(j, o)
-	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
+	isNumber := func(cell string) bool {
+		_, err := s.number(cell)
+		return !errors.Is(err, errNotNumber) || slices.Contains(likelyMarks, strings.ToLower(cell))
+	}
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
 		return "the column has no numbers: " + leaveOut(s.header[j])
 	}

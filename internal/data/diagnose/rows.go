@@ -31,7 +31,7 @@ func rowsWithValues(t *data.Table) (n int) {
 	if t.Counted != nil || t.Sampled != nil {
 		return t.RowCount()
 	}
-	for row := range slices.Chunk(t.Observed, t.D) {
+	for row := range slices.Chunk(t.Observed, max(1, t.D)) {
 		if slices.Contains(row, true) {
 			n++
 		}
