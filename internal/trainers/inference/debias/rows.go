@@ -42,6 +42,7 @@ func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat
 		return nil, losses.ErrNotPositiveDefinite
 	}
 	o := &rows{d: d, mu: mu, p: mat.DenseCopyOf(p).RawMatrix().Data, sigma: mat.DenseCopyOf(&inverse).RawMatrix().Data}
+	o.of, o.weight, o.delta = make([]int, 0, t.N), make([]float64, 0, t.N), make([]float64, 0, t.N*d)
 	for _, group := range t.Patterns(t.AllRows()) {
 		q := pattern{first: len(o.of)}
 		observed := t.Observed[group[0]*d : (group[0]+1)*d]
@@ -104,23 +105,29 @@ func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 
 // fill sets z (rows, d) to W z.
 func (o *rows) fill(multiply graph.Product[float64], z []float64) {
-	d := o.d
-	for i, k := range o.of {
-		for _, j := range o.patterns[k].gaps {
-			z[i*d+j] = 0
+	d, first := o.d, 0
+	for of := range slices.Chunk(o.of, rowsTogether) {
+		part := z[first*d : (first+len(of))*d]
+		first += len(of)
+		for i, k := range of {
+			for _, j := range o.patterns[k].gaps {
+				part[i*d+j] = 0
+			}
 		}
-	}
-	pz := o.times(multiply, z)
-	for i, k := range o.of {
-		q := &o.patterns[k]
-		m := len(q.gaps)
-		for a, j := range q.gaps {
-			for b, l := range q.gaps {
-				z[i*d+j] -= q.c[a*m+b] * pz[i*d+l]
+		pz := o.times(multiply, part)
+		for i, k := range of {
+			q := &o.patterns[k]
+			m := len(q.gaps)
+			for a, j := range q.gaps {
+				for b, l := range q.gaps {
+					part[i*d+j] -= q.c[a*m+b] * pz[i*d+l]
+				}
 			}
 		}
 	}
 }
+
+const rowsTogether = 4096 // bounds the memory of a product
 
 func (o *rows) times(multiply graph.Product[float64], z []float64) []float64 {
 	out := make([]float64, len(z))
@@ -164,23 +171,19 @@ func (o *rows) matrices(q *pattern) (s, c *mat.SymDense, w *mat.Dense) {
 type gradients struct {
 	*rows
 	equation Equation
-	y, slope []float64 // (rows, d): δ̂/4 or y, and Pδ̂ or 2Py
+	y, slope []float64 // (rows, d): δ̂ or y, and Pδ̂ or 2Py
+	scale    float64   // of δ̂yᵀ + yδ̂ᵀ
 }
 
 func (o *rows) gradients(multiply graph.Product[float64], equation Equation) gradients {
-	g := gradients{o, equation, slices.Clone(o.delta), nil}
-	scale := 0.25
-	if equation == Marginal {
-		g.y = o.times(multiply, o.delta)
-		o.fill(multiply, g.y)
-		scale = 1
+	if equation != Marginal {
+		return gradients{o, equation, o.delta, o.times(multiply, o.delta), 0.25}
 	}
-	g.slope = o.times(multiply, g.y)
-	if equation == Marginal {
-		floats.Scale(2, g.slope)
-	}
-	floats.Scale(scale, g.y)
-	return g
+	y := o.times(multiply, o.delta)
+	o.fill(multiply, y)
+	slope := o.times(multiply, y)
+	floats.Scale(2, slope)
+	return gradients{o, equation, y, slope, 1}
 }
 
 // visit may change g but must not keep it.
@@ -203,7 +206,7 @@ func (g gradients) each(first, last int, visit func(i int, g []float64)) {
 		to := d
 		for j := range d {
 			for k := j; k < d; k++ {
-				cell := x[j]*y[k] + y[j]*x[k] + constant.At(j, k)
+				cell := g.scale*(x[j]*y[k]+y[j]*x[k]) + constant.At(j, k)
 				if j != k {
 					cell *= 2
 				}
