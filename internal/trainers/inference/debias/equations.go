@@ -34,13 +34,13 @@ func parameters(d int) int { return d + d*(d+1)/2 }
 //	tr(dP C dP (Σ̃ − δ̂δ̂ᵀ)) − 2 dμᵀ(I − PC) dP δ̂
 //
 // with mean 0 under MCAR but not under MAR.
-func (p Problem) moments(o *rows, g gradients) (*moments, error) {
+func (p Problem) moments(multiply graph.Product[float64], o *rows) (*moments, error) {
 	d, size := o.d, parameters(o.d)
 	m := &moments{effective: o.total, gradient: make([]float64, size), hessian: newTriangle(size, p.Workers)}
 	if p.Table.Weights != nil {
 		m.effective = o.total * o.total / floats.Dot(o.weight, o.weight)
 	}
-	g.each(0, len(o.of), func(i int, row []float64) { floats.AddScaled(m.gradient, o.weight[i]/o.total, row) })
+	gradients{o, p.Equation}.each(multiply, 0, len(o.of), func(i int, row []float64) { floats.AddScaled(m.gradient, o.weight[i]/o.total, row) })
 	second, own := &form{d: d, sums: m.hessian}, &form{d: d}
 	if p.Own {
 		m.own = newTriangle(size, p.Workers)

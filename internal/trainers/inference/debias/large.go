@@ -50,7 +50,7 @@ func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estima
 				noise[i] = rng.NormFloat64()
 			}
 			w.multiply(false, true, n, d, d, noise, l, z)
-			o.fill(w.multiply, z)
+			o.fill(w.multiply, z, o.of)
 			xi, _ = o.gradient(w.multiply, z, o.weight)
 		}
 		draws[draw], err = o.solve(w.multiply, xi)

@@ -43,10 +43,9 @@ func rowsOf(t *testing.T, table *data.Table, mu []float64, p mat.Symmetric) (*ro
 func atProblem(t *testing.T, p Problem) (*moments, gradients) {
 	t.Helper()
 	o, multiply := rowsOf(t, p.Table, p.Mean, p.Precision)
-	g := o.gradients(multiply, p.Equation)
-	m, err := p.moments(o, g)
+	m, err := p.moments(multiply, o)
 	require.NoError(t, err)
-	return m, g
+	return m, gradients{o, p.Equation}
 }
 
 func someNormal(t *testing.T) *normal {
@@ -219,7 +218,9 @@ func TestExpectationsOnExactRows(t *testing.T) {
 		require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-12)
 		if q == Likelihood {
 			rows := mat.NewSymDense(parameters(n.d), nil)
-			g.each(0, len(g.of), func(_ int, g []float64) {
+			multiply, err := graph.NewProduct()
+			require.NoError(t, err)
+			g.each(multiply, 0, len(g.of), func(_ int, g []float64) {
 				rows.SymRankOne(rows, 1/m.effective, mat.NewVecDense(len(g), g))
 			})
 			requireEqual(t, whole(m.hessian), own(m), 1e-12)

@@ -76,7 +76,7 @@ func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat
 	for k := range o.patterns {
 		o.patterns[k].share /= o.total
 	}
-	o.fill(multiply, o.delta)
+	o.fill(multiply, o.delta, o.of)
 	return o, nil
 }
 
@@ -103,10 +103,10 @@ func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	return c, true
 }
 
-// fill sets z (rows, d) to W z.
-func (o *rows) fill(multiply graph.Product[float64], z []float64) {
+// fill sets z, rows with these patterns, to W z.
+func (o *rows) fill(multiply graph.Product[float64], z []float64, patterns []int) {
 	d, first := o.d, 0
-	for of := range slices.Chunk(o.of, rowsTogether) {
+	for of := range slices.Chunk(patterns, rowsTogether) {
 		part := z[first*d : (first+len(of))*d]
 		first += len(of)
 		for i, k := range of {
@@ -171,24 +171,24 @@ func (o *rows) matrices(q *pattern) (s, c *mat.SymDense, w *mat.Dense) {
 type gradients struct {
 	*rows
 	equation Equation
-	y, slope []float64 // (rows, d): δ̂ or y, and Pδ̂ or 2Py
-	scale    float64   // of δ̂yᵀ + yδ̂ᵀ
-}
-
-func (o *rows) gradients(multiply graph.Product[float64], equation Equation) gradients {
-	if equation != Marginal {
-		return gradients{o, equation, o.delta, o.times(multiply, o.delta), 0.25}
-	}
-	y := o.times(multiply, o.delta)
-	o.fill(multiply, y)
-	slope := o.times(multiply, y)
-	floats.Scale(2, slope)
-	return gradients{o, equation, y, slope, 1}
 }
 
 // visit may change g but must not keep it.
-func (g gradients) each(first, last int, visit func(i int, g []float64)) {
+func (g gradients) each(multiply graph.Product[float64], first, last int, visit func(i int, g []float64)) {
+	for ; first < last; first += rowsTogether {
+		g.block(multiply, first, min(first+rowsTogether, last), visit)
+	}
+}
+
+func (g gradients) block(multiply graph.Product[float64], first, last int, visit func(i int, g []float64)) {
 	d, at := g.d, -1
+	delta, scale, speed := g.delta[first*d:last*d], 0.25, 1.
+	y := delta
+	if g.equation == Marginal {
+		y, scale, speed = g.times(multiply, delta), 1, 2
+		g.fill(multiply, y, g.of[first:last])
+	}
+	slope := g.times(multiply, y)
 	var constant mat.SymDense
 	out := make([]float64, parameters(d))
 	for i := first; i < last; i++ {
@@ -201,12 +201,13 @@ func (g gradients) each(first, last int, visit func(i int, g []float64)) {
 				constant.SymOuterK(-2, w)
 			}
 		}
-		x, y := g.delta[i*d:(i+1)*d], g.y[i*d:(i+1)*d]
-		floats.ScaleTo(out[:d], -1, g.slope[i*d:(i+1)*d])
+		row := (i - first) * d
+		x, y := delta[row:row+d], y[row:row+d]
+		floats.ScaleTo(out[:d], -speed, slope[row:row+d])
 		to := d
 		for j := range d {
 			for k := j; k < d; k++ {
-				cell := g.scale*(x[j]*y[k]+y[j]*x[k]) + constant.At(j, k)
+				cell := scale*(x[j]*y[k]+y[j]*x[k]) + constant.At(j, k)
 				if j != k {
 					cell *= 2
 				}

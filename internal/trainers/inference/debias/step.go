@@ -79,7 +79,7 @@ func Step(p Problem) (*Estimate, error) {
 	if large {
 		e, err = p.largeStep(multiply, o)
 	} else {
-		e, err = p.directStep(o, o.gradients(multiply, p.Equation))
+		e, err = p.directStep(multiply, o)
 	}
 	if err == nil && !p.Robust {
 		e.tails = o.tails(multiply, p.Table.Weights != nil)
@@ -99,8 +99,8 @@ func (p Problem) reserve(large bool) (free func(), err error) {
 	return memory.Held(4 * size * size * triangles), memory.Check(8*size*(triangles*size/2+2*formTogether+blockWidth*3*max(2, workers)), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D)
 }
 
-func (p Problem) directStep(o *rows, g gradients) (*Estimate, error) {
-	m, err := p.moments(o, g)
+func (p Problem) directStep(multiply graph.Product[float64], o *rows) (*Estimate, error) {
+	m, err := p.moments(multiply, o)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p Problem) directStep(o *rows, g gradients) (*Estimate, error) {
 	contrasts := e.contrasts()
 	var variances []float64
 	if p.Robust {
-		variances, err = p.rowVariances(g, h, contrasts)
+		variances, err = p.rowVariances(gradients{o, p.Equation}, h, contrasts)
 	} else {
 		variances, err = m.variances(contrasts)
 	}
@@ -190,7 +190,7 @@ func (p Problem) rowVariances(g gradients, h *triangle, contrasts []contrast) ([
 	sums := make([][]float64, (n+blockWidth-1)/blockWidth) // by block: sums and sums of squares
 	err := blocks(h.workers, 0, n, func(w *worker, at, count int) {
 		u := make([]float64, h.n*count) // (θ, rows)
-		g.each(at, at+count, func(i int, row []float64) {
+		g.each(w.multiply, at, at+count, func(i int, row []float64) {
 			weight := 1.0
 			if p.Table.Weights != nil {
 				weight = g.weight[i]
