@@ -15,22 +15,21 @@ import (
 //
 //	e = Σ_k (φ(τ_k) − φ(τ_{k+1}))²/p_k
 //
-// (2/π for two equal levels); for a nominal column Σ_k p_k m_k m_kᵀ. Each is multiplied by the
-// share of rows with the column, own/rows.
-func (l *law) known(own []float64, rows float64) []float64 {
+// (2/π for two equal levels); for a nominal column Σ_k p_k m_k m_kᵀ.
+func (l *law) known() []float64 {
 	d := len(l.mean)
 	e := make([]float64, d*d)
 	for j, cuts := range l.cuts {
-		e[j*d+j] = own[j] / rows
+		e[j*d+j] = 1
 		if cuts != nil {
-			e[j*d+j] *= toldBy(cuts)
+			e[j*d+j] = toldBy(cuts)
 		}
 	}
 	for _, b := range l.blocks {
 		shares, means := l.levels(b)
 		told := mat.NewSymDense(b.Width, nil)
 		for k, p := range shares {
-			told.SymRankOne(told, p*own[b.First]/rows, mat.NewVecDense(b.Width, means[k]))
+			told.SymRankOne(told, p, mat.NewVecDense(b.Width, means[k]))
 		}
 		mat.NewDense(d, d, e).Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(told)
 	}

@@ -31,8 +31,8 @@ func TestKnownOfThresholds(t *testing.T) {
 	for k, p := range share {
 		want += first[k] * first[k] / p
 	}
-	e := l.known([]float64{60, 30, 45}, 60)
-	require.InDeltaSlice(t, []float64{2 / math.Pi, 0, 0, 0, want / 2, 0, 0, 0, 0.75}, e, 1e-5)
+	e := l.known()
+	require.InDeltaSlice(t, []float64{2 / math.Pi, 0, 0, 0, want, 0, 0, 0, 1}, e, 1e-5)
 	require.InDelta(t, 2/math.Pi, e[0], 1e-14)
 }
 
@@ -98,6 +98,6 @@ func TestKnownOfThreeEqualLevels(t *testing.T) {
 	l := nominalLaw(0, 0)
 	shares, _ := l.levels(l.blocks[0])
 	require.InDeltaSlice(t, []float64{1. / 3, 1. / 3, 1. / 3}, shares, 1e-10)
-	e := 27 / (16 * math.Pi) * 0.8
-	require.InDeltaSlice(t, []float64{e, 0, 0, e}, l.known([]float64{40, 40}, 50), 1e-10)
+	e := 27 / (16 * math.Pi)
+	require.InDeltaSlice(t, []float64{e, 0, 0, e}, l.known(), 1e-10)
 }

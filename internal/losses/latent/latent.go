@@ -69,7 +69,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("moments of the latent normal variables: mean of %d iterations of stochastic EM, whose halves differ by at most %.2g in a correlation", turns, far)
-	m.Turns, m.Unsettled, m.Known = turns, !settled, l.known(m.Own, m.Rows)
+	m.Turns, m.Unsettled, m.Known = turns, !settled, l.known()
 	if len(l.blocks) == 0 {
 		return
 	}

@@ -52,9 +52,8 @@ type Moments struct {
 	// matrix. nil for other blocks, and nil without blocks.
 	Whitening [][]float64
 
-	// Known is the information of cells about latent numbers, (d, d), zero outside blocks: E =
-	// Cov(E[z | cell]) for z of unit variance, times the share of rows with the column
-	// (docs/theory/ordinal.md#eq-known). nil: numbers are fully observed.
+	// Known is the information of observed cells about latent numbers, (d, d), zero outside blocks:
+	// E = Cov(E[z | cell]) for z of unit variance (docs/theory/ordinal.md#eq-known). nil: numbers.
 	Known []float64
 
 	Turns     int  // averaged turns of stochastic EM

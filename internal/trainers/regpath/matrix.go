@@ -361,7 +361,7 @@ func (m *matrix) knownLikelihood(precision *mat.Cholesky, raw []float64) float64
 	if !c.Factorize(measured(sigma.At)) || c.SolveTo(&both, measured(func(j, k int) float64 { return raw[j*d+k] })) != nil {
 		return math.NaN()
 	}
-	return -m.of.Rows / 2 * (c.LogDet() + mat.Trace(&both))
+	return -m.of.Pairs / 2 * (c.LogDet() + mat.Trace(&both))
 }
 
 func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
