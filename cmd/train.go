@@ -127,7 +127,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	if f.verbose {
 		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"),
+	fmt.Fprintf(w, "%s: %d rows, %s, %s missing (%.1f %%)\n", file, t.RowCount(), counted(t.D, "column"), counted(t.Missing(), "cell"),
 		100*float64(t.Missing())/float64(t.RowCount()*t.D))
 	if t.Dropped > 0 {
 		fmt.Fprintf(w, "left out: rows without any value (%d)\n", t.Dropped)

@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// Format is a file format of tables.
+// Format is a file format of tables. All fields but Lines are needed.
 type Format struct {
-	Name    string   // with its article, for messages: "a Parquet file"
-	Endings []string // of file names; the first is written
-	Begins  func(first []byte) bool
-	Lines   bool // messages count rows by their number in the file, including the header, as lines of a text
+	Name    string                  // with its article, for messages: "a Parquet file"
+	Endings []string                // of file names; the first is written
+	Begins  func(first []byte) bool // by the first FirstBytes bytes; not by {, which begins a model
+	Lines   bool                    // messages count rows by their number in the file, including the header, as lines of a text
 	Open    func(*File) (Reader, error)
 	Write   func(to io.Writer, columns []Column) (Writer, error)
 }

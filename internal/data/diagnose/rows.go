@@ -265,7 +265,7 @@ func apartLevels(e *examined) []Finding {
 		words = append(words[:namedPairs], fmt.Sprintf("%d more", more))
 	}
 	slices.Sort(columns)
-	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: their edges, and imputations there, rest on the model alone", strings.Join(words, "; "))}}
+	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: their edges, and imputations there, rest on the model alone", strings.Join(words, ", "))}}
 }
 
 func perLevel(t *data.Table, j, k int) []int {

@@ -131,9 +131,9 @@ func (r *Run) Warnings() (out []string) {
 	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
 		out = append(out, "the criterion finds no edge before the path ends; it has not seen denser networks")
 	case selective && points[f.Index].Edges == 0 && r.Table.Complete():
-		out = append(out, "the criterion finds no edge; try a smaller γ or choose a density, and look at the path")
+		out = append(out, "the criterion finds no edge: the path shows denser networks, and Spec.Network.Select density=0.2 takes one")
 	case selective && points[f.Index].Edges == 0:
-		out = append(out, "the criterion finds no edge, perhaps because many cells are missing; try a smaller γ or choose a density, and look at the path")
+		out = append(out, "the criterion finds no edge, perhaps because many cells are missing: the path shows denser networks, and Spec.Network.Select density=0.2 takes one")
 	}
 	iterations, projections, blocks := 0, 0, 0
 	for _, p := range points {
