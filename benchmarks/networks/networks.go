@@ -268,13 +268,9 @@ func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, er
 	p := scale.Precision(e.chosen)
 	rho, estimates := network.PartialCorrelations(truth.Precision), network.PartialCorrelations(p)
 	other, signs := otherBias(rho, estimates)
-	var values []string
-	for _, x := range []float64{auc, best, network.F1(want, found), float64(found.Count()), distance(truth.Precision, p), least,
-		graphs.Bias(rho, estimates), other, signs} {
-		values = append(values, strconv.FormatFloat(x, 'f', 5, 64))
-	}
-	values[3] = strconv.Itoa(found.Count())
-	return values, nil
+	text := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
+	return []string{text(auc), text(best), text(network.F1(want, found)), strconv.Itoa(found.Count()),
+		text(distance(truth.Precision, p)), text(least), text(graphs.Bias(rho, estimates)), text(other), text(signs)}, nil
 }
 
 // distance returns ‖Q − P‖ / ‖P‖, Frobenius norms.
