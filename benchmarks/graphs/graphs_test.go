@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/trainers"
 )
 
 func TestRandomNetworks(t *testing.T) {
@@ -91,4 +93,24 @@ func TestCollidersMisleadCorrelations(t *testing.T) {
 	require.True(t, edge(8, 9))
 	p := collider.Precision
 	require.InDelta(t, -0.55*0.55/(1-0.55*0.55), -p.At(8, 9)/math.Sqrt(p.At(8, 8)*p.At(9, 9)), 1e-12)
+}
+
+// The second network of the path is the truth; the third has all pairs.
+func TestRecovery(t *testing.T) {
+	truth := Joined([][]float64{{2, 0}, {1, 3}}, 4)
+	require.Equal(t, 2, truth.Count())
+	require.True(t, truth.Has(0, 2) && truth.Has(1, 3))
+	all := Joined([][]float64{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, 4)
+	auc, best, err := Recovery(truth, []network.Adjacency{Joined(nil, 4), truth, all})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1}, []float64{auc, best})
+	auc, best, err = Recovery(truth, []network.Adjacency{Joined([][]float64{{0, 1}}, 4), all})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, []float64{0.375, 0.5}, []float64{auc, best}, 1e-12) // ROC point (¼, 0)
+}
+
+func TestChosen(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{2, 0.1, 0.2, 0.1, 3, 0.3, 0.2, 0.3, 4})
+	r := &trainers.NetworkResult{Names: []string{"a", "b", "c"}, Precision: p, Adjacency: Joined([][]float64{{1, 2}}, 3)}
+	require.True(t, mat.Equal(mat.NewSymDense(3, []float64{2, 0, 0, 0, 3, 0.3, 0, 0.3, 4}), Chosen(r)))
 }

@@ -125,14 +125,10 @@ func WriteLines(path string, header []string, lines [][]string) error {
 	})
 }
 
-// Of several lines the first counts.
 func byKey(cells []Cell, lines [][]string) map[string][]string {
 	have := map[string][]string{}
 	for _, line := range lines {
-		key := strings.Join(line[:len(cells[0].Key)], ",")
-		if have[key] == nil {
-			have[key] = line
-		}
+		have[strings.Join(line[:len(cells[0].Key)], ",")] = line
 	}
 	return have
 }
