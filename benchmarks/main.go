@@ -14,15 +14,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/coverage"
 	"missingscore/benchmarks/harness"
@@ -101,8 +99,8 @@ After an interruption the same command continues and gives the same files.
 			if err != nil {
 				return err
 			}
-			if o.Shard, o.Shards, err = parseShard(shard); err != nil {
-				return err
+			if _, err := fmt.Sscanf(shard, "%d/%d", &o.Shard, &o.Shards); shard != "" && (err != nil || o.Shard < 1 || o.Shard > o.Shards) {
+				return fmt.Errorf("--shard %s: type I/N with I from 1 to N, for example 2/8", shard)
 			}
 			if config != "" {
 				if o.Config, err = os.ReadFile(config); err != nil {
@@ -110,7 +108,6 @@ After an interruption the same command continues and gives the same files.
 				}
 			}
 			o.Log = cmd.ErrOrStderr()
-			o.Progress = progress(o.Log)
 			failed, err := harness.Run(cmd.Context(), chosen, o)
 			if err != nil {
 				return err
@@ -128,22 +125,11 @@ After an interruption the same command continues and gives the same files.
 	fl.StringVar(&o.Out, "out", "out", "folder of the results")
 	fl.BoolVar(&o.Smoke, "smoke", false, "use small sizes, for a trial")
 	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: from the settings)")
-	fl.IntVar(&o.Workers, "workers", 0, "concurrent cells (default: number of processors)")
+	fl.IntVar(&o.Workers, "workers", runtime.NumCPU(), "concurrent cells")
 	fl.StringVar(&shard, "shard", "", "I/N: run every N-th cell from the I-th")
 	fl.StringVar(&config, "config", "", "file of settings that replaces the experiment's own")
 	fl.StringVar(&o.Cell, "cell", "", "run only the cell with this key")
 	return cmd
-}
-
-// At most every 5 seconds.
-func progress(w io.Writer) func(experiment string, done, total int) {
-	var last time.Time
-	return func(experiment string, done, total int) {
-		if now := time.Now(); done == total || now.Sub(last) > 5*time.Second {
-			last = now
-			fmt.Fprintf(w, "%s: %d of %d cells\n", experiment, done, total)
-		}
-	}
 }
 
 func reportCommand() *cobra.Command {
@@ -157,22 +143,22 @@ interval. The claims are printed as a Markdown table.`,
 }
 
 func report(w io.Writer, dir string) error {
-	results := map[string]harness.Loaded{}
+	results := map[string]harness.Results{}
 	for _, e := range experiments {
-		l, err := harness.Load(e, dir)
+		r, err := harness.Load(e, dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := cells.WriteLines(filepath.Join(dir, e.Name+".csv"), harness.SummaryColumns, harness.Summary(l.Results, l.Key)); err != nil {
+		if err := harness.WriteLines(filepath.Join(dir, e.Name+".csv"), claims.SummaryColumns, claims.Summary(r)); err != nil {
 			return err
 		}
-		if l.Missing > 0 {
-			fmt.Fprintf(os.Stderr, "%s: %d cells are missing; run their shards again\n", e.Name, l.Missing)
+		if r.Missing > 0 {
+			fmt.Fprintf(os.Stderr, "%s: %d cells are missing; run their shards again\n", e.Name, r.Missing)
 		}
-		results[e.Name] = l
+		results[e.Name] = r
 	}
 	if len(results) == 0 {
 		return fmt.Errorf("there are no results in %s", dir)
@@ -180,11 +166,11 @@ func report(w io.Writer, dir string) error {
 	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
 	var lines [][]string
 	for _, c := range slices.Concat(claims.Paper, claims.Ours) {
-		l, ok := results[c.Experiment]
+		r, ok := results[c.Experiment]
 		if !ok {
 			continue
 		}
-		o, err := c.Judge(l.Results, l.Key)
+		o, err := c.Judge(r)
 		if err != nil {
 			return err
 		}
@@ -196,7 +182,7 @@ func report(w io.Writer, dir string) error {
 		}
 		lines = append(lines, slices.Concat([]string{c.ID, c.Experiment, c.Sentence, o.Of}, estimate, []string{strconv.Itoa(o.Replicates), o.Verdict}))
 	}
-	return cells.WriteLines(filepath.Join(dir, "claims.csv"), []string{"id", "experiment", "claim", "of", "estimate", "low", "high", "replicates", "verdict"}, lines)
+	return harness.WriteLines(filepath.Join(dir, "claims.csv"), []string{"id", "experiment", "claim", "of", "estimate", "low", "high", "replicates", "verdict"}, lines)
 }
 
 func byName(names []string) (chosen []harness.Experiment, err error) {
@@ -204,29 +190,11 @@ func byName(names []string) (chosen []harness.Experiment, err error) {
 		return experiments, nil
 	}
 	for _, name := range names {
-		found := false
-		for _, e := range experiments {
-			if e.Name == name {
-				chosen, found = append(chosen, e), true
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(experiments, func(e harness.Experiment) bool { return e.Name == name })
+		if i < 0 {
 			return nil, fmt.Errorf("there is no experiment %q; see benchmarks list", name)
 		}
+		chosen = append(chosen, experiments[i])
 	}
 	return chosen, nil
-}
-
-// parseShard reads I/N; an empty text gives 0, 0.
-func parseShard(text string) (i, n int, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	first, last, ok := strings.Cut(text, "/")
-	i, errI := strconv.Atoi(first)
-	n, errN := strconv.Atoi(last)
-	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, fmt.Errorf("--shard %s: type I/N with I from 1 to N, for example 2/8", text)
-	}
-	return i, n, nil
 }

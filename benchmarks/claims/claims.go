@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 )
 
 // Where maps key columns to patterns of path.Match; a leading "!" negates.
@@ -70,21 +70,17 @@ const (
 	replicateKey = "replicate"
 )
 
-// Judge tests a claim on results whose first columns are the key. It needs three replicates and
-// fails if a column is missing.
-func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
-	places := []string{""}
-	if c.Each != "" {
-		var err error
-		if places, err = r.Distinct(c.Each); err != nil {
-			return Outcome{}, err
-		}
+// Judge tests a claim. It needs three replicates and fails if a column is missing.
+func (c Claim) Judge(r harness.Results) (Outcome, error) {
+	places, err := c.places(r)
+	if err != nil {
+		return Outcome{}, err
 	}
 	worst, least := Outcome{Verdict: NotMeasured}, math.Inf(1)
 	verdicts := map[string]bool{}
 	for _, p := range c.Pairs {
 		for _, place := range places {
-			values, err := c.values(r, key, p, place)
+			values, err := c.values(r, p, place)
 			if err != nil {
 				return Outcome{}, fmt.Errorf("claim %s: %w", c.ID, err)
 			}
@@ -113,6 +109,20 @@ func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 		worst.Mean, worst.Low, worst.High = math.Exp(worst.Mean), math.Exp(worst.Low), math.Exp(worst.High)
 	}
 	return worst, nil
+}
+
+// places returns the values of Each, or one empty text.
+func (c Claim) places(r harness.Results) (places []string, err error) {
+	if c.Each == "" {
+		return []string{""}, nil
+	}
+	i, err := r.Column(c.Each)
+	for _, line := range r.Lines {
+		if err == nil && !slices.Contains(places, line[i]) {
+			places = append(places, line[i])
+		}
+	}
+	return places, err
 }
 
 func (w Relation) verdict(low, high float64) string {
@@ -148,7 +158,7 @@ func (p Pair) name(ratio bool) string {
 
 // values returns one number per replicate: the mean over settings with both sides. Replicates with
 // missing settings are dropped.
-func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]float64, error) {
+func (c Claim) values(r harness.Results, p Pair, place string) ([]float64, error) {
 	restrict := func(s Side) Side {
 		w := Where{"method": s.Method}
 		for k, v := range s.Where {
@@ -166,13 +176,13 @@ func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]fl
 			differ[k] = p.B.Column != "" && p.A.Where[k] != p.B.Where[k]
 		}
 	}
-	a, err := restrict(p.A).read(r, key, differ)
+	a, err := restrict(p.A).read(r, differ)
 	if err != nil {
 		return nil, err
 	}
 	b := a
 	if p.B.Column != "" {
-		if b, err = restrict(p.B).read(r, key, differ); err != nil {
+		if b, err = restrict(p.B).read(r, differ); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +223,7 @@ type numbers struct {
 	at    map[[2]string]float64
 }
 
-func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n numbers, err error) {
+func (s Side) read(r harness.Results, differ map[string]bool) (n numbers, err error) {
 	n.at = map[[2]string]float64{}
 	column, err := r.Column(s.Column)
 	if err != nil {
@@ -221,7 +231,7 @@ func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n num
 	}
 	for _, line := range r.Lines {
 		fits, at := true, [2]string{}
-		for i, k := range key {
+		for i, k := range r.Key {
 			pattern, asked := s.Where[k]
 			if asked {
 				want, negated := strings.CutPrefix(pattern, "!")

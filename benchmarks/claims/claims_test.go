@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 )
 
 var key = []string{"law", "d", "replicate", "method"}
 
 // b/a is 2 at d = 5 and 2 exp((k − 2)/10) at d = 10 in replicate k.
-func results() cells.Results {
-	r := cells.Results{Columns: append(key, "error", "auc")}
+func results() harness.Results {
+	r := harness.Results{Key: key, Columns: append(key, "error", "auc")}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 17, 64) }
 	for k := 1; k <= 3; k++ {
 		add := func(law, d, method string, err float64) {
@@ -29,8 +29,8 @@ func results() cells.Results {
 	return r
 }
 
-func judge(t *testing.T, c Claim, r cells.Results) Outcome {
-	o, err := c.Judge(r, key)
+func judge(t *testing.T, c Claim, r harness.Results) Outcome {
+	o, err := c.Judge(r)
 	require.NoError(t, err)
 	return o
 }
@@ -76,7 +76,7 @@ func TestWholeReplicates(t *testing.T) {
 	r.Lines[3][4] = "9 -"
 	o := judge(t, lower("x", "e", "", "error", nil, list("a"), list("b")), r)
 	require.Equal(t, NotMeasured, o.Verdict)
-	_, err := lower("x", "e", "", "nothing", nil, list("a"), list("b")).Judge(r, key)
+	_, err := lower("x", "e", "", "nothing", nil, list("a"), list("b")).Judge(r)
 	require.ErrorContains(t, err, `claim x: there is no column "nothing"`)
 }
 
@@ -100,4 +100,20 @@ func TestNames(t *testing.T) {
 		require.NotEmpty(t, c.Pairs)
 		seen[c.ID] = true
 	}
+}
+
+// Last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
+func TestSummary(t *testing.T) {
+	r := harness.Results{Key: []string{"law", "d", "replicate", "method"}, Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
+		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},
+		{"MCAR", "5", "2", "iw", "9 4 5", "R 4", "false"},
+		{"MCAR", "5", "3", "iw", "9 1 -", "R 4", "false"},
+		{"MCAR", "5", "1", "em", "-", "R 4", "true"},
+	}}
+	require.Equal(t, [][]string{
+		{"law=MCAR; d=5", "iw", "error", "4", "1", "2"},
+		{"law=MCAR; d=5", "iw", "error, least", "2.3333", "0.88192", "3"},
+		{"law=MCAR; d=5", "iw", "converged", "0.33333", "0.33333", "3"},
+		{"law=MCAR; d=5", "em", "converged", "1", "", "1"},
+	}, Summary(r))
 }

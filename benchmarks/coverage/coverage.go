@@ -5,18 +5,15 @@ package coverage
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
@@ -37,7 +34,7 @@ var config []byte
 
 var Experiment = harness.Experiment{
 	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/README.md",
-	Settings: config, Grid: grid,
+	Settings: config, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -64,21 +61,6 @@ type setting struct {
 	law           gaps.Law
 }
 
-func (s settings) each(visit func(setting)) {
-	for _, d := range s.Designs {
-		for _, law := range s.Laws {
-			if !slices.Contains(d.Laws, law.Name) {
-				continue
-			}
-			for _, columns := range d.Columns {
-				for _, rows := range d.Numbers {
-					visit(setting{d, columns, rows, law})
-				}
-			}
-		}
-	}
-}
-
 // grid's value columns:
 //
 //	edges                         true edges
@@ -90,32 +72,36 @@ func (s settings) each(visit func(setting)) {
 //	found, false                  pairs with a small q, and the share of them without an edge
 //	warned                        1 if the inference gave a warning
 //	seconds, path_seconds         of the inference, and of the path before
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s settings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key: []string{"design", "law", "columns", "rows", "replicate", "method"},
 		Value: []string{"edges", "edges_covered", "others_covered", "edge_error", "other_error", "edge_se", "other_se", "edge_bias",
 			"null_p", "found", "false", "warned", "seconds", "path_seconds"},
 	}
 	recent := harness.NewRecentCache[string, map[string][]string](8)
-	for replicate := 1; replicate <= replicates; replicate++ {
-		s.each(func(c setting) {
-			table := []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), strconv.Itoa(replicate)}
-			for _, kind := range c.Kinds {
-				g.Cells = append(g.Cells, cells.Cell{
-					Key: append(slices.Clip(table), kind),
-					Run: func(ctx context.Context) ([]string, error) {
-						all, err := recent.Get(strings.Join(table, ","), func() (map[string][]string, error) {
-							return c.run(ctx, s.Discovery, uint64(replicate))
-						})
-						return all[kind], err
-					},
+	add := func(c setting, replicate int) {
+		for _, kind := range c.Kinds {
+			g.Add(func(ctx context.Context) ([]string, error) {
+				table := fmt.Sprint(c.Name, c.law.Name, c.columns, c.rows, replicate)
+				all, err := recent.Get(table, func() (map[string][]string, error) {
+					return c.run(ctx, s.Discovery, uint64(replicate))
 				})
+				return all[kind], err
+			}, c.Name, c.law.Name, c.columns, c.rows, replicate, kind)
+		}
+	}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, d := range s.Designs {
+			for _, law := range s.Laws {
+				for _, columns := range d.Columns {
+					for _, rows := range d.Numbers {
+						if slices.Contains(d.Laws, law.Name) {
+							add(setting{d, columns, rows, law}, replicate)
+						}
+					}
+				}
 			}
-		})
+		}
 	}
 	return g, nil
 }
@@ -137,12 +123,11 @@ func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain
 	if truth, err = graphs.Random(c.columns, rng); err != nil {
 		return truth, nil, nil, err
 	}
+	below := 0
 	if c.design.Rows == "truncated" {
-		if support, err = truth.TruncateBelow((c.columns+2)/3, 0.2); err != nil {
-			return truth, nil, nil, err
-		}
+		below = (c.columns + 2) / 3
 	}
-	if t, err = truth.SampleInside(support, c.rows, rng); err != nil {
+	if support, t, err = graphs.Sample(truth, c.rows, below, 0.2, rng); err != nil {
 		return truth, nil, nil, err
 	}
 	if c.design.Rows == "t5" {

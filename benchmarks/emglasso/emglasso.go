@@ -26,22 +26,12 @@ type Options struct {
 	Tolerance  float64 `json:"tolerance"`  // EM stops if no entry of P changes by more
 }
 
-func (o Options) Check() error {
-	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
-		return fmt.Errorf("likelihood: lambdas %d, ratio %v, iterations %d, tolerance %v: at least 2, above 1, at least 1 and above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
-	}
-	return nil
-}
-
 // Path maximises, for each λ of a decreasing sequence, the penalised observed-data log-likelihood
 //
 //	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ) / n − λ Σ_{j<k} |P_jk|
 //
 // over P and μ, from the largest |covariance| down, with warm starts. Columns are not standardised.
 func Path(ctx context.Context, t *data.Table, o Options) (path []simulate.Gaussian, err error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
 	mean, p, top := start(t)
 	for _, lambda := range floats.LogSpan(make([]float64, o.Lambdas), top, top/o.Ratio) {
 		glasso := func(s *mat.SymDense) (*mat.SymDense, error) { return Glasso(s, lambda), nil }
@@ -51,6 +41,16 @@ func Path(ctx context.Context, t *data.Table, o Options) (path []simulate.Gaussi
 		path = append(path, simulate.Gaussian{Mean: slices.Clone(mean), Precision: p})
 	}
 	return path, nil
+}
+
+// Precisions returns the precisions of the path of the standardised table.
+func Precisions(ctx context.Context, t *data.Table, o Options) (precisions []*mat.SymDense, err error) {
+	standard, _ := data.Standardise(t)
+	path, err := Path(ctx, standard, o)
+	for _, g := range path {
+		precisions = append(precisions, g.Precision)
+	}
+	return precisions, err
 }
 
 // Saturated maximises the observed-data log-likelihood without a penalty,

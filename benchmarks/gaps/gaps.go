@@ -5,7 +5,6 @@ package gaps
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -40,29 +39,11 @@ type Law struct {
 	By      string  `json:"by"`      // empty, "guides" or "cell"
 }
 
-const (
-	byGuides = "guides"
-	byCell   = "cell"
-)
-
-func (l Law) Check() error {
-	if !slices.Contains([]string{"", byGuides, byCell}, l.By) {
-		return fmt.Errorf("law %q: by %q: guides and cell are known", l.Name, l.By)
-	}
-	if !(l.Missing >= 0 && l.Missing < 1) || math.IsNaN(l.Slope) || math.IsInf(l.Slope, 0) {
-		return fmt.Errorf("law %q: missing %v, slope %v: a share in [0, 1) and a finite slope are needed", l.Name, l.Missing, l.Slope)
-	}
-	return nil
-}
-
 const tries = 100
 
 // Hide returns a copy of t with more cells hidden, determined by the seed. A mask that leaves a
 // column with fewer than two different values is redrawn, up to 100 times.
 func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
-	if err := l.Check(); err != nil {
-		return nil, err
-	}
 	p := l.probabilities(t)
 	if l.By != "" {
 		p = l.logistic(t, stream.New(seed, stream.Hide, tries))
@@ -117,12 +98,12 @@ func (l Law) logistic(t *data.Table, rng *rand.Rand) []float64 {
 		}
 	}
 	guides, share := rng.Perm(t.D)[:max(1, t.D*3/10)], l.Missing
-	if l.By == byGuides {
+	if l.By == "guides" {
 		share *= float64(t.D) / float64(t.D-len(guides))
 	}
 	for j := range t.D {
 		from := guides
-		if l.By == byCell {
+		if l.By == "cell" {
 			from = []int{j}
 		} else if slices.Contains(guides, j) {
 			continue

@@ -1,4 +1,4 @@
-// Package graphs simulates Gaussian networks for experiments.
+// Package graphs simulates Gaussian networks and judges estimates of them.
 package graphs
 
 import (
@@ -9,8 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/lanczos"
+	"missingscore/trainers"
 )
 
 const (
@@ -21,11 +25,8 @@ const (
 // Colliders returns a network whose edges cannot be ranked by correlations: a star of two fifths of
 // the nodes (leaves correlate by 0.85 with the hub, 0.7225 with each other without an edge), and
 // pairs of causes with an effect that correlates by 0.55 with each; the causes' partial correlation
-// is −0.43. It fails for d < 5.
-func Colliders(d int) (simulate.Gaussian, error) {
-	if d < 5 {
-		return simulate.Gaussian{}, fmt.Errorf("d = %d: a star and a collider need at least 5 nodes", d)
-	}
+// is −0.43. It needs d ≥ 5.
+func Colliders(d int) simulate.Gaussian {
 	p := mat.NewSymDense(d, nil)
 	for j := range d {
 		p.SetSym(j, j, 1)
@@ -47,15 +48,12 @@ func Colliders(d int) (simulate.Gaussian, error) {
 		p.SetSym(b, effect, -onEffect/left)
 		p.SetSym(effect, effect, 1/left)
 	}
-	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
+	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}
 }
 
 // Random joins each pair of d nodes with probability min(3/(d−1), ½): P = I + w A with random signs
-// A_jk = ±1, w = 0.8 / |λ_min(A)|. A network with no or all edges is redrawn. It fails for d < 3.
+// A_jk = ±1, w = 0.8 / |λ_min(A)|. A network with no or all edges is redrawn. It needs d ≥ 3.
 func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	if d < 3 {
-		return simulate.Gaussian{}, fmt.Errorf("d = %d: a random network needs at least 3 nodes", d)
-	}
 	a := mat.NewSymDense(d, nil)
 	edges := 0
 	for edges == 0 || edges == d*(d-1)/2 {
@@ -111,6 +109,80 @@ func smallest(a *mat.SymDense) (float64, error) {
 			}
 		}
 	})
+}
+
+// Sample draws n rows of the truth; with below > 0 it cuts off that many columns, from the first,
+// below their quantiles. The support is nil for R^d.
+func Sample(truth simulate.Gaussian, n, below int, quantile float64, rng *rand.Rand) (support *domain.Domain, t *data.Table, err error) {
+	if below > 0 {
+		if support, err = truth.TruncateBelow(below, quantile); err != nil {
+			return nil, nil, err
+		}
+	}
+	t, err = truth.SampleInside(support, n, rng)
+	return support, t, err
+}
+
+// Edges returns the pairs with P_jk ≠ 0.
+func Edges(truth simulate.Gaussian) network.Adjacency {
+	return network.Threshold(truth.Precision, 1e-12)
+}
+
+// Recovery returns the AUC and the highest F1 of the networks of a path. It fails if the truth has
+// no edge or all edges.
+func Recovery(truth network.Adjacency, path []network.Adjacency) (auc, best float64, err error) {
+	var rates []network.Rate
+	for _, found := range path {
+		rate, err := network.Compare(truth, found)
+		if err != nil {
+			return 0, 0, err
+		}
+		rates, best = append(rates, rate), max(best, network.F1(truth, found))
+	}
+	return network.AUC(rates), best, nil
+}
+
+// Joined returns the network of pairs of d columns, numbered from 0.
+func Joined(pairs [][]float64, d int) network.Adjacency {
+	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
+	for _, p := range pairs {
+		j, k := int(min(p[0], p[1])), int(max(p[0], p[1]))
+		a.Edge[j*(2*d-j-1)/2+k-j-1] = true
+	}
+	return a
+}
+
+// Thresholded returns the networks of a path of precisions.
+func Thresholded(path []*mat.SymDense, threshold float64) (networks []network.Adjacency) {
+	for _, p := range path {
+		networks = append(networks, network.Threshold(p, threshold))
+	}
+	return networks
+}
+
+// Chosen returns the precision of a result with 0 for pairs without an edge.
+func Chosen(r *trainers.NetworkResult) *mat.SymDense {
+	p := mat.NewSymDense(len(r.Names), nil)
+	for j := range r.Names {
+		for k := range j + 1 {
+			if j == k || r.Adjacency.Has(k, j) {
+				p.SetSym(k, j, r.Precision.At(k, j))
+			}
+		}
+	}
+	return p
+}
+
+// Bias returns the mean over edges (truth ≠ 0) of sign(ρ)(ρ̂ − ρ), of partial correlations.
+func Bias(truth, found []float64) float64 {
+	sum, edges := 0.0, 0.0
+	for i, rho := range truth {
+		if rho != 0 {
+			sum += math.Copysign(1, rho) * (found[i] - rho)
+			edges++
+		}
+	}
+	return sum / edges
 }
 
 // WithoutFirst returns two precisions of the variables without the first: the naive P₂₂, and the

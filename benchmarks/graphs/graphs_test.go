@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/trainers"
 )
 
 func TestRandomNetworks(t *testing.T) {
@@ -33,10 +35,6 @@ func TestRandomNetworks(t *testing.T) {
 	const pairs, p = 40 * 190, 3. / 19
 	require.InDelta(t, p*pairs, edges, 4*math.Sqrt(pairs*p*(1-p)))
 	require.InDelta(t, float64(edges)/2, positive, 4*math.Sqrt(float64(edges))/2)
-	_, err := Random(3, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	_, err = Random(2, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, "d = 2: a random network needs at least 3 nodes")
 }
 
 // The smallest eigenvalue is 0.2 up to the tolerance of the Lanczos method.
@@ -58,8 +56,7 @@ func TestWideNetworks(t *testing.T) {
 func TestCollidersMisleadCorrelations(t *testing.T) {
 	star, err := simulate.Star(20, stream.New(3, stream.Simulate))
 	require.NoError(t, err)
-	collider, err := Colliders(20)
-	require.NoError(t, err)
+	collider := Colliders(20)
 	correlations := func(g simulate.Gaussian) (of func(j, k int) float64, edge func(j, k int) bool) {
 		var c mat.Dense
 		require.NoError(t, c.Inverse(g.Precision))
@@ -96,6 +93,24 @@ func TestCollidersMisleadCorrelations(t *testing.T) {
 	require.True(t, edge(8, 9))
 	p := collider.Precision
 	require.InDelta(t, -0.55*0.55/(1-0.55*0.55), -p.At(8, 9)/math.Sqrt(p.At(8, 8)*p.At(9, 9)), 1e-12)
-	_, err = Colliders(4)
-	require.EqualError(t, err, "d = 4: a star and a collider need at least 5 nodes")
+}
+
+// The second network of the path is the truth; the third has all pairs.
+func TestRecovery(t *testing.T) {
+	truth := Joined([][]float64{{2, 0}, {1, 3}}, 4)
+	require.Equal(t, 2, truth.Count())
+	require.True(t, truth.Has(0, 2) && truth.Has(1, 3))
+	all := Joined([][]float64{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, 4)
+	auc, best, err := Recovery(truth, []network.Adjacency{Joined(nil, 4), truth, all})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1}, []float64{auc, best})
+	auc, best, err = Recovery(truth, []network.Adjacency{Joined([][]float64{{0, 1}}, 4), all})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, []float64{0.375, 0.5}, []float64{auc, best}, 1e-12) // ROC point (¼, 0)
+}
+
+func TestChosen(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{2, 0.1, 0.2, 0.1, 3, 0.3, 0.2, 0.3, 4})
+	r := &trainers.NetworkResult{Names: []string{"a", "b", "c"}, Precision: p, Adjacency: Joined([][]float64{{1, 2}}, 3)}
+	require.True(t, mat.Equal(mat.NewSymDense(3, []float64{2, 0, 0, 0, 3, 0.3, 0, 0.3, 4}), Chosen(r)))
 }

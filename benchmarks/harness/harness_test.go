@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,14 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/internal/trainers/descent"
-	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 )
 
 func TestVariantsAreApart(t *testing.T) {
-	common := engine.Config{WarmUp: new(3), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":8}`)}}
+	common := []byte(`{"warm_up": 3, "imputer": {"options": {"hidden":8}}}`)
 	variants, err := Variants(common, []json.RawMessage{
 		[]byte(`{"method": "var"}`), []byte(`{"name": "small", "method": "var", "warm_up": 5, "imputer": {"options": {"hidden":4}}}`), []byte(`{"name": "third", "method": "var"}`),
 	})
@@ -35,211 +34,162 @@ func TestVariantsAreApart(t *testing.T) {
 		require.Equal(t, want.warmUp, *variants[i].WarmUp)
 		require.JSONEq(t, want.options, string(variants[i].Imputer.Options))
 	}
-	require.Equal(t, 3, *common.WarmUp)
-	require.JSONEq(t, `{"hidden":8}`, string(common.Imputer.Options))
 }
 
-// Last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
-func TestSummary(t *testing.T) {
-	r := cells.Results{Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
-		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},
-		{"MCAR", "5", "2", "iw", "9 4 5", "R 4", "false"},
-		{"MCAR", "5", "3", "iw", "9 1 -", "R 4", "false"},
-		{"MCAR", "5", "1", "em", "-", "R 4", "true"},
-	}}
-	require.Equal(t, [][]string{
-		{"law=MCAR; d=5", "iw", "error", "4", "1", "2"},
-		{"law=MCAR; d=5", "iw", "error, least", "2.3333", "0.88192", "3"},
-		{"law=MCAR; d=5", "iw", "converged", "0.33333", "0.33333", "3"},
-		{"law=MCAR; d=5", "em", "converged", "1", "", "1"},
-	}, Summary(r, r.Columns[:4]))
-}
-
-// Squares numbers and fails at one cell.
-func counted(runs *atomic.Int32, fail string) Experiment {
+// Squares numbers; outcome is called before each cell.
+func squares(outcome func(cell string) error) Experiment {
+	type settings struct {
+		Replicates int    `json:"replicates"`
+		Xs         []int  `json:"xs"`
+		Note       string `json:"note"`
+		File       string `json:"file"`
+	}
 	return Experiment{
-		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3], "note": "a < b & c"}, "smoke": {"replicates": 1, "xs": [1]}}`),
-		Grid: func(text json.RawMessage, replicates int) (cells.Grid, error) {
-			var s struct {
-				Replicates int    `json:"replicates"`
-				Xs         []int  `json:"xs"`
-				Note       string `json:"note"`
+		Name: "squares", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3], "note": "a < b & c"}, "smoke": {"replicates": 1, "xs": [1]}}`),
+		Grid: Of(func(s settings, replicates int) (Grid, error) {
+			g := Grid{Key: []string{"x", "replicate", "method"}, Value: []string{"square"}}
+			if s.File != "" {
+				g.Files = []string{s.File}
 			}
-			if err := Decode(text, &s); err != nil {
-				return cells.Grid{}, err
-			}
-			g := cells.Grid{Key: []string{"x", "replicate", "method"}, Value: []string{"square"}}
 			for r := 1; r <= replicates; r++ {
 				for _, x := range s.Xs {
-					c := cells.Cell{Key: []string{strconv.Itoa(x), strconv.Itoa(r), "iw"}}
-					c.Run = func(context.Context) ([]string, error) {
-						runs.Add(1)
-						if c.Name() == fail {
-							return nil, errors.New("no luck")
-						}
-						return []string{strconv.Itoa(x * x)}, nil
-					}
-					g.Cells = append(g.Cells, c)
+					g.Add(func(context.Context) ([]string, error) {
+						return []string{strconv.Itoa(x * x)}, outcome(fmt.Sprintf("%d,%d,iw", x, r))
+					}, x, r, "iw")
 				}
 			}
 			return g, nil
-		},
+		}),
 	}
+}
+
+func counted(runs *atomic.Int32) Experiment {
+	return squares(func(string) error { runs.Add(1); return nil })
 }
 
 const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
 
-var lines = [][]string{{"1", "1", "iw", "1"}, {"2", "1", "iw", "4"}, {"3", "1", "iw", "9"}, {"1", "2", "iw", "1"}, {"2", "2", "iw", "4"}, {"3", "2", "iw", "9"}}
+func run(t *testing.T, e Experiment, o Options) (failed int, log string, err error) {
+	t.Helper()
+	var text strings.Builder
+	o.Log, o.Workers = &text, max(1, o.Workers)
+	failed, err = Run(t.Context(), []Experiment{e}, o)
+	return failed, text.String(), err
+}
 
-func TestContinueAfterAnyCut(t *testing.T) {
+func TestRunContinuesAfterEachByte(t *testing.T) {
 	var runs atomic.Int32
-	e := []Experiment{counted(&runs, "")}
+	e := counted(&runs)
+	out := t.TempDir()
+	path := filepath.Join(out, "squares", "cells.csv")
 	for cut := range len(whole) + 1 {
-		out := t.TempDir()
-		path := filepath.Join(out, "counted", "cells.csv")
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(whole[:cut]), 0o600))
-		failed, err := Run(t.Context(), e, Options{Out: out, Workers: 3})
+		before := runs.Load()
+		failed, _, err := run(t, e, Options{Out: out})
 		require.NoError(t, err)
 		require.Zero(t, failed)
-		l, err := Load(e[0], out)
+		require.EqualValues(t, 6-max(0, strings.Count(whole[:cut], "\n")-1), runs.Load()-before)
+		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, lines, l.Results.Lines, "cut after %d bytes", cut)
+		require.Equal(t, whole, string(text), "cut after %d bytes", cut)
 	}
+	_, err := Fill(t.Context(), path, []string{"other"}, []Cell{{Key: []string{"a"}}}, 1, nil)
+	require.ErrorContains(t, err, "choose another file")
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	out := t.TempDir()
+	_, err := Run(ctx, []Experiment{squares(func(cell string) error {
+		if cell == "3,1,iw" {
+			stop()
+		}
+		return nil
+	})}, Options{Out: out, Workers: 1, Log: io.Discard})
+	require.ErrorIs(t, err, context.Canceled)
+	var runs atomic.Int32
+	_, _, err = run(t, counted(&runs), Options{Out: out, Workers: 3})
+	require.NoError(t, err)
+	require.EqualValues(t, 4, runs.Load())
+	r, err := Load(counted(&runs), out)
+	require.NoError(t, err)
+	require.Len(t, r.Lines, 6)
+	require.Equal(t, []string{"3", "1", "iw", "9"}, r.Lines[2])
 }
 
 func TestLoadJoinsShards(t *testing.T) {
 	var runs atomic.Int32
-	e := counted(&runs, "")
+	e := counted(&runs)
 	out := t.TempDir()
 	for i, want := range []int{4, 2, 0} {
-		_, err := Run(t.Context(), []Experiment{e}, Options{Out: out, Shard: i + 1, Shards: 3})
+		_, _, err := run(t, e, Options{Out: out, Shard: i + 1, Shards: 3})
 		require.NoError(t, err)
-		l, err := Load(e, out)
+		r, err := Load(e, out)
 		require.NoError(t, err)
-		require.Equal(t, want, l.Missing)
-		require.Len(t, l.Results.Lines, 6-want)
+		require.Equal(t, want, r.Missing)
+		require.Len(t, r.Lines, 6-want)
 	}
 	require.EqualValues(t, 6, runs.Load())
-	l, err := Load(e, out)
-	require.NoError(t, err)
-	require.Equal(t, []string{"1", "1", "iw", "1"}, l.Results.Lines[0])
-	require.Equal(t, []string{"3", "2", "iw", "9"}, l.Results.Lines[5])
 }
 
-func TestGridsAreCheckedFirst(t *testing.T) {
-	var runs atomic.Int32
-	e := []Experiment{counted(&runs, "")}
-	out := filepath.Join(t.TempDir(), "out")
-	for settings, want := range map[string]string{
-		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give each method its own "name"`,
-		`{"full": {"replicates": 1, "xs": []}}`:        "counted: settings: there are no cells: ",
-	} {
-		for _, cell := range []string{"", "1,1,iw"} {
-			_, err := Run(t.Context(), e, Options{Out: out, Config: []byte(settings), Cell: cell})
-			require.ErrorContains(t, err, want)
-		}
-	}
-	require.NoDirExists(t, out)
-	require.Zero(t, runs.Load())
-}
-
-func TestFailedCellRunsAgain(t *testing.T) {
-	var runs atomic.Int32
+// A cell that fails, one that panics, and two whose program is absent.
+func TestCellsThatFail(t *testing.T) {
 	out := t.TempDir()
-	var log strings.Builder
-	o := Options{Out: out, Workers: 1, Log: &log}
-	failed, err := Run(t.Context(), []Experiment{counted(&runs, "2,1,iw")}, o)
+	e := squares(func(cell string) error {
+		switch cell {
+		case "2,1,iw":
+			return errors.New("no luck")
+		case "3,1,iw":
+			panic("shape")
+		case "1,2,iw", "2,2,iw":
+			return fmt.Errorf("%w: R", ErrAbsent)
+		}
+		return nil
+	})
+	failed, log, err := run(t, e, Options{Out: out})
 	require.NoError(t, err)
-	require.Equal(t, 1, failed)
-	require.Equal(t, "counted, replicate 1 failed: no luck\n  again: --cell '2,1,iw'\n", log.String())
-	o.Cell = "2,1,iw"
-	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
+	require.Equal(t, 2, failed)
+	require.Contains(t, log, "squares failed: no luck\n  again: --cell '2,1,iw'\n")
+	require.Contains(t, log, "squares failed: internal error: shape")
+	require.Equal(t, 1, strings.Count(log, "squares, 1,2,iw and similar cells are skipped: not found: R"))
+	var runs atomic.Int32
+	_, _, err = run(t, counted(&runs), Options{Out: out, Cell: "2,1,iw"})
 	require.NoError(t, err)
-	require.EqualValues(t, 7, runs.Load())
-	o.Cell = ""
-	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
+	require.EqualValues(t, 1, runs.Load())
+	_, _, err = run(t, counted(&runs), Options{Out: out})
 	require.NoError(t, err)
-	l, err := Load(counted(&runs, ""), out)
-	require.NoError(t, err)
-	require.Equal(t, lines, l.Results.Lines)
+	require.EqualValues(t, 4, runs.Load())
+	_, _, err = run(t, counted(&runs), Options{Out: out, Cell: "9"})
+	require.ErrorContains(t, err, "there is no cell 9; the first is 1,1,iw")
 }
 
 func TestAFolderBelongsToItsSettings(t *testing.T) {
 	var runs atomic.Int32
-	e := []Experiment{counted(&runs, "")}
 	out := t.TempDir()
-	run := func(o Options) error {
+	of := func(o Options) error {
 		o.Out = out
-		_, err := Run(t.Context(), e, o)
+		_, _, err := run(t, counted(&runs), o)
 		return err
 	}
-	require.NoError(t, run(Options{}))
-	require.NoError(t, run(Options{Replicates: 3}))
+	require.NoError(t, of(Options{}))
+	require.NoError(t, of(Options{Replicates: 3}))
 	require.EqualValues(t, 9, runs.Load(), "only the third replicate is new")
-	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
-	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least 1 is needed")
-	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
-	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full"`)
-	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
-	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
-}
-
-func TestResultsWithoutData(t *testing.T) {
-	var runs atomic.Int32
-	e, out, here := counted(&runs, ""), t.TempDir(), true
-	grid := e.Grid
-	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
-		g, err := grid(text, replicates)
-		g.Present = func() error {
-			if here {
-				return nil
-			}
-			return cells.ErrAbsent
-		}
-		return g, err
-	}
-	one := []Experiment{e}
-	_, err := Run(t.Context(), one, Options{Out: out})
-	require.NoError(t, err)
-	here = false
-	_, err = Run(t.Context(), one, Options{Out: out})
-	require.ErrorIs(t, err, cells.ErrAbsent)
-	var log strings.Builder
-	other := counted(&runs, "")
-	other.Name = "other"
-	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Log: &log})
-	require.NoError(t, err)
-	require.Equal(t, "counted is skipped: not found\n", log.String())
-	held, err := Load(e, out)
-	require.NoError(t, err)
-	require.Len(t, held.Results.Lines, 6)
+	require.ErrorContains(t, of(Options{Smoke: true}), "is of a full run of squares with other settings: choose another folder")
+	require.ErrorContains(t, of(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
+	require.ErrorContains(t, of(Options{Config: []byte(`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`)}), "settings: two cells are called 1,1,iw (x,replicate,method)")
+	err := of(Options{Config: []byte(`{"full": {"replicates": 1, "xs": [1], "file": "nowhere.csv"}}`)})
+	require.ErrorIs(t, err, ErrAbsent)
 }
 
 func TestTrace(t *testing.T) {
-	require.Equal(t, []int{1, 2, 3, 4}, Epochs(4))
-	history := func(values ...float64) (h []descent.Record) {
+	trained := func(values ...float64) Trained {
+		f := Trained{Epochs: 4}
 		for _, v := range values {
-			h = append(h, descent.Record{Errors: []evaluate.Error{{Name: "x", Value: v}}})
+			f.History = append(f.History, descent.Record{Errors: []evaluate.Error{{Name: "x", Value: v}}})
 		}
-		return h
+		return f
 	}
-	at := []int{1, 2, 4}
-	require.Equal(t, "3 1 2", Trace(history(3, 1, 5, 2), at, "x"))
-	require.Equal(t, "5 3 -", Trace(history(5, 3), at, "x"))
-}
-
-// B has no price on the second day.
-func TestPrices(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p.csv")
-	require.NoError(t, os.WriteFile(path, []byte("date,close,Name\n2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-02,9,C\n2020-01-07,2,A\n2020-01-07,5,B\n"), 0o600))
-	table, err := Prices(path, []string{"A", "B"}, true)
-	require.NoError(t, err)
-	require.Equal(t, []bool{true, false, true, false, true, true, true, true}, table.Observed)
-	for k, want := range map[int]float64{0: math.Ln2, 2: math.Ln2, 4: -math.Ln2, 5: math.Ln2, 7: -math.Ln2} {
-		require.InDelta(t, want, table.Values[k], 1e-15)
-	}
-	table, err = Prices(path, []string{"B", "A"}, false)
-	require.NoError(t, err)
-	require.Equal(t, []float64{5, 1, 0, 2, 5, 4, 10, 2, 5, 2}, table.Values)
+	require.Equal(t, "3 1 5 2", trained(3, 1, 5, 2).Trace("x"))
+	require.Equal(t, "5 3 - -", trained(5, 3).Trace("x"))
 }

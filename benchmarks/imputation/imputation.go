@@ -5,12 +5,9 @@ package imputation
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/mixed"
@@ -27,12 +24,12 @@ var mixedSettings []byte
 // Experiment imputes in and out of sample, as in the literature on neural imputers.
 var Experiment = harness.Experiment{
 	Name: "imputation", Title: "Imputations in and out of sample", Source: "docs/how-to/which-imputation.md",
-	Settings: settings, Grid: grid,
+	Settings: settings, Grid: harness.Of(grid),
 }
 
 var Mixed = harness.Experiment{
 	Name: "mixed-imputation", Title: "Imputations of mixed tables", Source: "benchmarks/README.md",
-	Settings: mixedSettings, Grid: grid,
+	Settings: mixedSettings, Grid: harness.Of(grid),
 }
 
 type config struct {
@@ -47,48 +44,34 @@ type config struct {
 
 // grid is by replicate, then method; methods with fewer replicates come last. Values are of the
 // fitted rows, with prefix out_ of the others.
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var c config
-	if err := harness.Decode(text, &c); err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{Key: []string{"table", "law", "replicate", "method"}, Value: slices.Clone(measures)}
+func grid(c config, replicates int) (harness.Grid, error) {
+	g := harness.Grid{Key: []string{"table", "law", "replicate", "method"}, Value: slices.Clone(measures)}
 	if c.Test > 0 {
 		for _, name := range measures {
 			g.Value = append(g.Value, "out_"+name)
 		}
 	}
 	g.Value = append(g.Value, "seconds", "version")
-	for _, law := range c.Laws {
-		if err := law.Check(); err != nil {
-			return g, fmt.Errorf("settings: %w", err)
+	add := func(m method, replicate int) {
+		for _, from := range c.Tables {
+			for _, law := range c.Laws {
+				if !skips(m.Tables, from.Name) && !skips(m.Laws, law.Name) {
+					g.Add(func(ctx context.Context) ([]string, error) { return c.run(ctx, from, law, m, uint64(replicate)) },
+						from.Name, law.Name, replicate, m.Name)
+				}
+			}
 		}
 	}
 	for _, few := range []bool{false, true} {
 		for replicate := 1; replicate <= replicates; replicate++ {
 			for _, m := range c.Methods {
 				if few == (m.Replicates > 0) && (!few || replicate <= m.Replicates) {
-					g.Cells = append(g.Cells, c.cells(m, replicate)...)
+					add(m, replicate)
 				}
 			}
 		}
 	}
 	return g, nil
-}
-
-func (c config) cells(m method, replicate int) (out []cells.Cell) {
-	for _, from := range c.Tables {
-		for _, law := range c.Laws {
-			if skips(m.Tables, from.Name) || skips(m.Laws, law.Name) {
-				continue
-			}
-			out = append(out, cells.Cell{
-				Key: []string{from.Name, law.Name, strconv.Itoa(replicate), m.Name},
-				Run: func(ctx context.Context) ([]string, error) { return c.run(ctx, from, law, m, uint64(replicate)) },
-			})
-		}
-	}
-	return out
 }
 
 func skips(only []string, name string) bool { return only != nil && !slices.Contains(only, name) }

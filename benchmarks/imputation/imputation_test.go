@@ -84,50 +84,10 @@ func TestReadDraws(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "completed.csv")
 	put := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	put(".imp,.id,x,y\n0,1,NA,a\n0,2,3,NA\n1,1,-1.5,a\n1,2,3,c\n2,1,7,a\n2,2,3,b\n")
-	got, err := readDraws(path, table, 2)
+	got, err := readDraws(path, table)
 	require.NoError(t, err)
 	require.Equal(t, [][]float64{{-1.5, 7}, {2, 1}}, got)
 	put(".imp,.id,x,y\n1,2,3,z\n")
-	_, err = readDraws(path, table, 1)
+	_, err = readDraws(path, table)
 	require.ErrorContains(t, err, `column y has "z" in row 2 of draw 1`)
-}
-
-// Stands in for missingscore: 5 for rows that fit a model, 7 with the kept model.
-const stand = `#!/bin/sh
-[ "$1" = --version ] && echo 'stand 1.0' && exit 0
-for a; do [ "$before" = --out ] && out="$a"; [ "$before" = --model-out ] && touch "$a"; case "$a" in *.csv) : ${table:=$a};; esac; before="$a"; done
-[ "$2" != "${2%model.json}" ] && grep -q 99 "$table" && echo 'outside the values' >&2 && exit 1
-x=5; case "$2" in *model.json) [ -f "$2" ] && x=7;; esac
-awk -F, -v x=$x 'NR == 1 {print ".imp,.id," $0; next} {for (k = 1; k <= 2; k++) print k "," NR-1 "," ($1 == "" ? x : $1) "," ($2 == "" ? x : $2)}' "$table" > "$out"
-`
-
-func TestMethods(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "stand"), []byte(stand), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "python3"), []byte(`#!/bin/sh
-[ "$1" = -c ] && echo 'python 3' && exit 0
-[ "$4 $5 $6 $7 $8" = 'number,number mean 2 2 9' ] && printf '1\n2\n3\n' > "$3" && echo 0.50
-`), 0o700))
-	t.Setenv(mixed.ProgramVariable, filepath.Join(dir, "stand"))
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	table := &data.Table{Names: []string{"a", "b"}, N: 3, D: 2, Values: []float64{1, 0, 0, 2, 0, 4}, Observed: []bool{true, false, false, true, false, true},
-		Kinds: []data.Kind{data.Number, data.Number}, Levels: make([][]string, 2)}
-	got, _, version, err := method{}.byProgram(t.Context(), table, 2, 2, 9)
-	require.NoError(t, err)
-	require.Equal(t, "stand 1.0", version)
-	require.Equal(t, [][]float64{{5, 5}, {5, 5}, {7, 7}}, got)
-	table.Values[5] = 99
-	got, _, _, err = method{}.byProgram(t.Context(), table, 2, 2, 9)
-	require.NoError(t, err)
-	require.Len(t, got, 2) // the kept model refuses the last row
-	got, spent, version, err := method{Script: []string{"python", "mean"}}.byScript(t.Context(), table, 2, 2, 9)
-	require.NoError(t, err)
-	require.Equal(t, []string{"0.50", "python 3"}, []string{spent, version})
-	require.Equal(t, [][]float64{{1}, {2}, {3}}, got)
-}
-
-func TestRows(t *testing.T) {
-	whole, err := mixed.Source{Made: "ring", Rows: 50}.Table(t.Context(), 1)
-	require.NoError(t, err)
-	require.Equal(t, append(append([]float64{}, whole.Values[98:]...), whole.Values[:2]...), rows(whole, []int{49, 0}).Values)
 }

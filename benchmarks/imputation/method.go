@@ -3,9 +3,7 @@ package imputation
 import (
 	"context"
 	_ "embed"
-	"encoding/csv"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,13 +43,10 @@ type method struct {
 // byScript returns draws (missing cells, draws), the printed seconds and the version.
 func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	p := scripts[m.Script[0]]
-	if p == nil || len(m.Script) != 2 {
-		return nil, "", "", fmt.Errorf("settings: method %q: there is no script %q", m.Name, m.Script)
-	}
 	if version, err = p.Version(); err != nil {
 		return nil, "", "", err
 	}
-	filled, printed, err := p.Run(ctx, mixed.Codes(t), strings.Join(mixed.Kinds(t), ","), m.Script[1], strconv.Itoa(train), strconv.Itoa(draws), strconv.FormatUint(seed, 10))
+	filled, printed, err := p.Run(ctx, t, mixed.Kinds(t), m.Script[1], strconv.Itoa(train), strconv.Itoa(draws), strconv.FormatUint(seed, 10))
 	return filled, strings.TrimSpace(printed), version, err
 }
 
@@ -78,7 +73,7 @@ func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, 
 			return err
 		}
 		seconds += spent
-		more, err := readDraws(out, some, draws)
+		more, err := readDraws(out, some)
 		filled = append(filled, more...)
 		return err
 	}
@@ -95,46 +90,36 @@ func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, 
 	return filled, fmt.Sprintf("%.2f", seconds), version, err
 }
 
-// readDraws reads mice's long format: .imp is the draw, .id the row, both from 1.
-func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err error) {
-	f, err := os.Open(path)
+// readDraws reads mice's long format: .imp is the draw, .id the row, both from 1; then the table.
+func readDraws(path string, t *data.Table) (filled [][]float64, err error) {
+	lines, err := outside.Lines(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	at := map[int]int{} // index of a cell among the missing cells
+	at := make([]int, len(t.Observed)) // index of a cell among the missing cells
 	for k, seen := range t.Observed {
-		if !seen {
-			at[k] = len(filled)
-			filled = append(filled, slices.Repeat([]float64{math.NaN()}, draws))
-		}
-	}
-	places := make([]int, t.D)
-	for j, name := range t.Names {
-		if places[j] = slices.Index(lines[0], name); places[j] < 0 {
-			return nil, fmt.Errorf("%s has no column %s", path, name)
+		if at[k] = len(filled); !seen {
+			filled = append(filled, nil)
 		}
 	}
 	for _, line := range lines[1:] {
-		draw, errDraw := strconv.Atoi(line[0])
-		row, errRow := strconv.Atoi(line[1])
-		if errDraw != nil || errRow != nil || draw > draws || row < 1 || row > t.N {
-			return nil, fmt.Errorf("%s: draw %s of row %s", path, line[0], line[1])
+		if line[0] == "0" {
+			continue
+		}
+		row, err := strconv.Atoi(line[1])
+		if err != nil {
+			return nil, err
 		}
 		for j := range t.D {
 			k := (row-1)*t.D + j
-			if draw == 0 || t.Observed[k] {
+			if t.Observed[k] {
 				continue
 			}
-			x, ok := valueOf(line[places[j]], data.Coded(t, j))
+			x, ok := valueOf(line[2+j], data.Coded(t, j))
 			if !ok {
-				return nil, fmt.Errorf("%s: column %s has %q in row %d of draw %d", path, t.Names[j], line[places[j]], row, draw)
+				return nil, fmt.Errorf("%s: column %s has %q in row %d of draw %s", path, t.Names[j], line[2+j], row, line[0])
 			}
-			filled[at[k]][draw-1] = x
+			filled[at[k]] = append(filled[at[k]], x)
 		}
 	}
 	return filled, nil

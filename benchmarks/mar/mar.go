@@ -5,7 +5,6 @@ package mar
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph/model"
@@ -34,7 +33,7 @@ var config []byte
 
 var Experiment = harness.Experiment{
 	Name: "mar", Title: "Cells missing at random", Source: "benchmarks/README.md",
-	Settings: config, Grid: grid,
+	Settings: config, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -59,27 +58,17 @@ const falseEdge = 0.1
 
 // partial_correlation_error is the root mean square of ρ̂ − ρ over pairs, mean_error of the means
 // in true standard deviations.
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s settings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	for _, name := range s.Designs {
-		if _, ok := designs[name]; !ok {
-			return cells.Grid{}, fmt.Errorf("settings: there is no design %q", name)
-		}
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"design", "replicate", "method"},
 		Value: []string{"missing", "partial_correlation_error", "edge_bias", "mean_error", "sign_errors", "false_edges", "seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, name := range s.Designs {
 			for _, m := range s.Methods {
-				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{name, strconv.Itoa(replicate), m.Name},
-					Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, designs[name], m, uint64(replicate)) },
-				})
+				g.Add(func(ctx context.Context) ([]string, error) {
+					return s.run(ctx, designs[name], m, uint64(replicate))
+				}, name, replicate, m.Name)
 			}
 		}
 	}
@@ -111,7 +100,8 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	truth, found := network.PartialCorrelations(c.precision), network.PartialCorrelations(precision)
 	signs, alarms := mistakes(truth, found)
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
-	return []string{missing, number(rootMeanSquare(found, truth)), number(bias(found, truth)), number(rootMeanSquare(mean, make([]float64, len(mean)))),
+	rms := func(x, y []float64) string { return number(floats.Distance(x, y, 2) / math.Sqrt(float64(len(x)))) }
+	return []string{missing, rms(found, truth), number(graphs.Bias(truth, found)), rms(mean, make([]float64, len(mean))),
 		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
@@ -126,22 +116,6 @@ func mistakes(truth, found []float64) (signs, alarms int) {
 		}
 	}
 	return signs, alarms
-}
-
-func rootMeanSquare(found, truth []float64) float64 {
-	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
-}
-
-// bias returns the mean over edges of sign(ρ)(ρ̂ − ρ).
-func bias(found, truth []float64) float64 {
-	sum, edges := 0.0, 0.0
-	for i, rho := range truth {
-		if rho != 0 {
-			sum += math.Copysign(1, rho) * (found[i] - rho)
-			edges++
-		}
-	}
-	return sum / edges
 }
 
 const (
@@ -165,27 +139,13 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 		return nil, nil, err
 	}
 	if m.Network {
-		return r.Network.Mean, withoutEdges(r.Network), nil
+		return r.Network.Mean, graphs.Chosen(r.Network), nil
 	}
 	normal, ok := model.AsNormal(r.Model.InUnits())
 	if !ok {
 		return nil, nil, fmt.Errorf("method %s gave no normal distribution", m.Name)
 	}
 	return normal.Mean(), normal.Precision(), nil
-}
-
-// withoutEdges sets 0 for pairs without an edge.
-func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
-	d := len(r.Names)
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			if j == k || r.Adjacency.Has(j, k) {
-				p.SetSym(j, k, r.Precision.At(j, k))
-			}
-		}
-	}
-	return p
 }
 
 type design struct {

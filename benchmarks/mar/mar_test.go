@@ -1,9 +1,7 @@
 package mar
 
 import (
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,19 +61,6 @@ func TestHiddenAtRandom(t *testing.T) {
 			require.Positive(t, table.Missing())
 		})
 	}
-}
-
-func TestErrors(t *testing.T) {
-	truth, found := []float64{-0.4, 0, 0.5}, []float64{-0.5, 0.2, 0.3}
-	require.InDelta(t, math.Sqrt((0.01+0.04+0.04)/3), rootMeanSquare(found, truth), 1e-12)
-	require.InDelta(t, (0.1-0.2)/2, bias(found, truth), 1e-12)
-}
-
-func TestSettingsThatAreRefused(t *testing.T) {
-	text, err := Experiment.SettingsOf("smoke")
-	require.NoError(t, err)
-	_, err = grid([]byte(strings.Replace(string(text), "dropout", "dropin", 1)), 1)
-	require.EqualError(t, err, `settings: there is no design "dropin"`)
 }
 
 // The marginal loss adds the false edge x–z.

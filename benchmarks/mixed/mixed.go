@@ -12,16 +12,16 @@ import (
 	"strings"
 	"sync"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 )
 
-// Version of missingscore; cells.ErrAbsent if ProgramVariable names no program.
+// Version of missingscore; harness.ErrAbsent if ProgramVariable names no program.
 var Version = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: set %s to the path of missingscore: %w", cells.ErrAbsent, ProgramVariable, err)
+		return "", fmt.Errorf("%w: set %s to the path of missingscore: %w", harness.ErrAbsent, ProgramVariable, err)
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	return line, nil
@@ -87,11 +87,12 @@ func Codes(t *data.Table) *data.Table {
 }
 
 // Kinds returns the kinds of columns as the R scripts take them.
-func Kinds(t *data.Table) (words []string) {
+func Kinds(t *data.Table) string {
+	var words []string
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
 	}
-	return words
+	return strings.Join(words, ",")
 }
 
 // Hide hides cells; levels count as 0, 1, … in the law.

@@ -48,8 +48,6 @@ func TestCurved(t *testing.T) {
 	} {
 		require.InDelta(t, want, got, 0.1)
 	}
-	_, err = Source{Name: "x", Made: "square"}.Table(t.Context(), 1)
-	require.ErrorContains(t, err, `there is no distribution "square"`)
 }
 
 // The log odds ratio is 4w for any a.
@@ -104,34 +102,4 @@ func TestSimulatedTable(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Regexp(t, `^x1,x2,x3,x4,x5,x6,x7\n`, string(text))
-}
-
-func TestReadEdges(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "edges.csv")
-	require.NoError(t, os.WriteFile(path, []byte("from,to,weight\nc,a,0.2\n"), 0o600))
-	a, err := readEdges(path, []string{"a", "b", "c"})
-	require.NoError(t, err)
-	require.True(t, a.Has(0, 2))
-	require.Equal(t, 1, a.Count())
-}
-
-// Fails on tables with a level "yes".
-const stand = `#!/bin/sh
-[ "$1" = --version ] && echo 'stand 1.0' && exit 0
-grep -q yes "$2" && echo 'no network' >&2 && exit 1
-mkdir -p "$4"; printf 'from,to\nx1,x3\n' > "$4/edges.csv"; echo 'One edge.'; exit 3
-`
-
-func TestProgram(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "stand")
-	require.NoError(t, os.WriteFile(path, []byte(stand), 0o700))
-	t.Setenv(ProgramVariable, path)
-	table := &data.Table{Names: []string{"x1", "x2", "x3"}, N: 2, D: 3, Values: []float64{1, 0, 2, 3, 1, 4}, Observed: []bool{true, true, true, true, true, true},
-		Kinds: []data.Kind{data.Number, data.Binary, data.Number}, Levels: [][]string{nil, {"no", "yes"}, nil}}
-	_, _, _, err := networkMethod{}.byProgram(t.Context(), table, 1)
-	require.ErrorContains(t, err, "exit status 1: no network")
-	found, _, version, err := networkMethod{Coded: true}.byProgram(t.Context(), table, 1)
-	require.NoError(t, err)
-	require.Equal(t, "stand 1.0", version)
-	require.True(t, found.Has(0, 2))
 }

@@ -3,8 +3,6 @@ package mixed
 import (
 	"context"
 	_ "embed"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -13,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
@@ -31,7 +29,7 @@ var mgm = outside.R("mgm.R", mgmScript, "mgm", "mice")
 
 var Networks = harness.Experiment{
 	Name: "mixed-networks", Title: "Networks of mixed tables", Source: "benchmarks/README.md",
-	Settings: networkSettings, Grid: networkGrid,
+	Settings: networkSettings, Grid: harness.Of(networkGrid),
 }
 
 type networkConfig struct {
@@ -50,17 +48,8 @@ type networkMethod struct {
 	Arguments []string `json:"arguments"` // of missingscore network
 }
 
-func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s networkConfig
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	for _, d := range s.Designs {
-		if truths[d.Truth] == nil {
-			return cells.Grid{}, fmt.Errorf("settings: there is no truth %q", d.Truth)
-		}
-	}
-	g := cells.Grid{
+func networkGrid(s networkConfig, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"network", "law", "replicate", "method"},
 		Value: []string{"failed", "edges", "f1", "false_discoveries", "true_discoveries", "seconds", "version"},
 	}
@@ -68,13 +57,10 @@ func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		for _, d := range s.Designs {
 			for _, law := range s.Laws {
 				for _, m := range s.Methods {
-					if m.Rows == "mice" && law.Missing == 0 {
-						continue
+					if m.Rows != "mice" || law.Missing > 0 {
+						g.Add(func(ctx context.Context) ([]string, error) { return m.run(ctx, d, law, uint64(replicate)) },
+							d, law.Name, replicate, m.Name)
 					}
-					g.Cells = append(g.Cells, cells.Cell{
-						Key: []string{d.String(), law.Name, strconv.Itoa(replicate), m.Name},
-						Run: func(ctx context.Context) ([]string, error) { return m.run(ctx, d, law, uint64(replicate)) },
-					})
 				}
 			}
 		}
@@ -145,39 +131,15 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	if err != nil {
 		return found, "", "", err
 	}
-	found, err = readEdges(filepath.Join(out, "edges.csv"), t.Names)
-	return found, fmt.Sprintf("%.2f", seconds), version, err
-}
-
-// readEdges reads the first two columns of edges.csv.
-func readEdges(path string, names []string) (network.Adjacency, error) {
-	f, err := os.Open(path)
+	lines, err := outside.Lines(filepath.Join(out, "edges.csv"))
 	if err != nil {
-		return network.Adjacency{}, err
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return network.Adjacency{}, err
+		return found, "", "", err
 	}
 	var pairs [][]float64
 	for _, line := range lines[1:] {
-		pairs = append(pairs, []float64{float64(slices.Index(names, line[0]) + 1), float64(slices.Index(names, line[1]) + 1)})
+		pairs = append(pairs, []float64{float64(slices.Index(t.Names, line[0])), float64(slices.Index(t.Names, line[1]))})
 	}
-	return joined(pairs, len(names))
-}
-
-// joined returns pairs of columns, numbered from 1.
-func joined(pairs [][]float64, d int) (network.Adjacency, error) {
-	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
-	for _, p := range pairs {
-		j, k := int(min(p[0], p[1]))-1, int(max(p[0], p[1]))-1
-		if j < 0 || j == k || k >= d {
-			return a, fmt.Errorf("there is no pair %v of %d columns", p, d)
-		}
-		a.Edge[j*(2*d-j-1)/2+k-j-1] = true
-	}
-	return a, nil
+	return graphs.Joined(pairs, t.D), fmt.Sprintf("%.2f", seconds), version, nil
 }
 
 // Without edges if mgm rejects the table.
@@ -185,13 +147,14 @@ func (m networkMethod) byMGM(ctx context.Context, t *data.Table, seed uint64) (f
 	if version, err = mgm.Version(); err != nil {
 		return found, "", "", err
 	}
-	lines, printed, err := mgm.Run(ctx, Codes(t), strings.Join(Kinds(t), ","), m.Rows, strconv.FormatUint(seed, 10))
-	if err != nil {
-		return found, "", "", err
+	lines, printed, err := mgm.Run(ctx, t, Kinds(t), m.Rows, strconv.FormatUint(seed, 10))
+	spent = strings.TrimSpace(printed)
+	if err != nil || len(lines) > 0 && math.IsNaN(lines[0][0]) {
+		return found, spent, version, err
 	}
-	if len(lines) > 0 && math.IsNaN(lines[0][0]) {
-		return found, strings.TrimSpace(printed), version, nil
+	for _, pair := range lines { // R counts columns from 1
+		pair[0]--
+		pair[1]--
 	}
-	found, err = joined(lines, t.D)
-	return found, strings.TrimSpace(printed), version, err
+	return graphs.Joined(lines, t.D), spent, version, nil
 }

@@ -74,14 +74,12 @@ func (s Source) Table(ctx context.Context, seed uint64) (*data.Table, error) {
 	case s.Design != nil:
 		_, t, err := s.Design.simulate(seed)
 		return t, err
-	case made[s.Made] != nil:
+	case s.Made != "":
 		t, err := made[s.Made](s.Rows, stream.New(seed, stream.Simulate))
 		if err == nil {
 			t.Kinds, t.Levels = slices.Repeat([]data.Kind{data.Number}, t.D), make([][]string, t.D)
 		}
 		return t, err
-	case s.Made != "":
-		return nil, fmt.Errorf("settings: table %q: there is no distribution %q", s.Name, s.Made)
 	}
 	return kept.Get(fmt.Sprint(s), func() (*data.Table, error) { return s.read(ctx) })
 }

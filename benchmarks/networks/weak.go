@@ -3,7 +3,6 @@ package networks
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,9 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
@@ -46,21 +45,23 @@ var (
 // mantar. Replicates go through pairs of graph and law in turn.
 var Weak = harness.Experiment{
 	Name: "weak", Title: "Networks of weak edges, beside mantar", Source: "benchmarks/README.md",
-	Settings: weakConfig, Grid: weakGrid,
+	Settings: weakConfig, Grid: harness.Of(weakGrid),
 }
 
 type weakSettings struct {
-	Replicates int        `json:"replicates"`
-	Graphs     []string   `json:"graphs"` // see weakTruth
-	Laws       []gaps.Law `json:"laws"`   // of graphs; a questionnaire keeps the gaps that it has
-	Tables     []struct {
-		Of      string   `json:"of"`      // "graphs" or a questionnaire
-		Columns []int    `json:"columns"` // of graphs
-		Rows    []int    `json:"rows"`
-		Methods []string `json:"methods"`
-	} `json:"tables"`
-	Methods []weakMethod `json:"methods"`
-	Ours    []string     `json:"ours"`
+	Replicates int          `json:"replicates"`
+	Graphs     []string     `json:"graphs"` // see weakTruth
+	Laws       []gaps.Law   `json:"laws"`   // of graphs; a questionnaire keeps the gaps that it has
+	Tables     []weakTable  `json:"tables"`
+	Methods    []weakMethod `json:"methods"`
+	Ours       []string     `json:"ours"`
+}
+
+type weakTable struct {
+	Of      string   `json:"of"`      // "graphs" or a questionnaire
+	Columns []int    `json:"columns"` // of graphs
+	Rows    []int    `json:"rows"`
+	Methods []string `json:"methods"`
 }
 
 // weakMethod is this program, or a function of mantar on the covariance of maximum likelihood
@@ -71,61 +72,38 @@ type weakMethod struct {
 	Network *regpath.Config `json:"network,omitempty"`
 }
 
-func weakGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s weakSettings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func weakGrid(s weakSettings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"table", "rows", "replicate", "method"},
 		Value: []string{"f1", "mcc", "fdr", "tpr", "edge_error", "pair_error", "edges", "seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
-		for _, k := range s.kinds() {
-			i := slices.IndexFunc(s.Methods, func(m weakMethod) bool { return m.Name == k.method })
-			if i < 0 {
-				return g, fmt.Errorf("settings: there is no method %q", k.method)
+		for _, table := range s.Tables {
+			if table.Of != "graphs" {
+				s.add(&g, table, table.Of, 0, replicate)
 			}
-			table := k.of
-			if k.columns > 0 {
-				table = strconv.Itoa(k.columns) + " columns"
+			for _, d := range table.Columns {
+				s.add(&g, table, strconv.Itoa(d)+" columns", d, replicate)
 			}
-			g.Cells = append(g.Cells, cells.Cell{
-				Key: []string{table, strconv.Itoa(k.rows), strconv.Itoa(replicate), k.method},
-				Run: func(ctx context.Context) ([]string, error) {
-					truth, t, err := s.draw(ctx, k.of, k.columns, k.rows, replicate)
-					if err != nil {
-						return nil, err
-					}
-					return s.Methods[i].judged(ctx, truth, t)
-				},
-			})
 		}
 	}
 	return g, nil
 }
 
-type weakKind struct {
-	of            string
-	columns, rows int // columns of graphs, else 0
-	method        string
-}
-
-func (s weakSettings) kinds() (all []weakKind) {
-	for _, of := range s.Tables {
-		columns := of.Columns
-		if of.Of != "graphs" {
-			columns = []int{0}
-		}
-		for _, d := range columns {
-			for _, rows := range of.Rows {
-				for _, method := range of.Methods {
-					all = append(all, weakKind{of.Of, d, rows, method})
-				}
+func (s weakSettings) add(g *harness.Grid, table weakTable, name string, d, replicate int) {
+	for _, rows := range table.Rows {
+		for _, m := range s.Methods {
+			if slices.Contains(table.Methods, m.Name) {
+				g.Add(func(ctx context.Context) ([]string, error) {
+					truth, t, err := s.draw(ctx, table.Of, d, rows, replicate)
+					if err != nil {
+						return nil, err
+					}
+					return m.judged(ctx, truth, t)
+				}, name, rows, replicate, m.Name)
 			}
 		}
 	}
-	return all
 }
 
 func (s weakSettings) draw(ctx context.Context, of string, d, rows, replicate int) (truth simulate.Gaussian, t *data.Table, err error) {
@@ -171,9 +149,7 @@ func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 			p.SetSym(j, k, math.Copysign(0.08+0.27*rng.Float64(), rng.Float64()-0.5))
 		}
 	}
-	if err := weakPairs(kind, d, rng, join); err != nil {
-		return simulate.Gaussian{}, err
-	}
+	weakPairs(kind, d, rng, join)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(p, false) {
 		return simulate.Gaussian{}, fmt.Errorf("the eigenvalues of a graph of %d columns did not converge", d)
@@ -185,7 +161,7 @@ func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) error {
+func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) {
 	switch kind {
 	case "random", "dense":
 		degree := map[string]float64{"random": 3, "dense": 6}[kind]
@@ -219,10 +195,7 @@ func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) error {
 		for j := range d - 1 {
 			join(j, j+1)
 		}
-	default:
-		return fmt.Errorf("there is no graph %q", kind)
 	}
-	return nil
 }
 
 var questionnaires = harness.NewRecentCache[string, *data.Table](4)
@@ -327,13 +300,7 @@ func (m weakMethod) program(ctx context.Context, t *data.Table) ([]float64, erro
 	if err != nil {
 		return nil, err
 	}
-	found := network.PartialCorrelations(r.Network.Precision)
-	for i, edge := range r.Network.Adjacency.Edge {
-		if !edge {
-			found[i] = 0
-		}
-	}
-	return found, nil
+	return network.PartialCorrelations(graphs.Chosen(r.Network)), nil
 }
 
 // mantar starts from the correlations of maximum likelihood, as by lavaan, which mantar calls.
@@ -343,12 +310,11 @@ func (m weakMethod) mantar(ctx context.Context, t *data.Table) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	var factor mat.Cholesky
-	var s mat.SymDense
-	if !factor.Factorize(g.Precision) || factor.InverseTo(&s) != nil {
-		return nil, fmt.Errorf("the covariance of the largest likelihood is singular")
+	var s mat.Dense
+	if err := s.Inverse(g.Precision); err != nil {
+		return nil, err
 	}
-	moments, err := data.NewTable(t.Names, mat.DenseCopyOf(&s).RawMatrix().Data, nil)
+	moments, err := data.NewTable(t.Names, s.RawMatrix().Data, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package networks
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,19 +46,4 @@ func TestWeakTruths(t *testing.T) {
 			require.Equal(t, edges, found, kind)
 		}
 	}
-	_, err := weakTruth("ring", 6, stream.New(1))
-	require.EqualError(t, err, `there is no graph "ring"`)
-}
-
-func TestWeak(t *testing.T) {
-	text, err := Weak.SettingsOf("smoke")
-	require.NoError(t, err)
-	g, err := weakGrid(text, 1)
-	require.NoError(t, err)
-	require.NoError(t, g.Check())
-	values, err := g.Cells[0].Run(t.Context())
-	require.NoError(t, err)
-	require.Len(t, values, len(g.Value))
-	_, err = weakGrid([]byte(strings.Replace(string(text), `"methods":["network"`, `"methods":["net"`, 1)), 1)
-	require.ErrorContains(t, err, `there is no method "net"`)
 }

@@ -7,10 +7,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
@@ -36,18 +33,18 @@ var curve []byte
 
 var Experiment = harness.Experiment{
 	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/README.md",
-	Settings: config, Grid: grid,
+	Settings: config, Grid: harness.Of(grid),
 }
 
 var AtRandom = harness.Experiment{
 	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/README.md",
-	Settings: atRandom, Grid: grid,
+	Settings: atRandom, Grid: harness.Of(grid),
 }
 
 // Curve has a curve in ten columns.
 var Curve = harness.Experiment{
 	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/README.md",
-	Settings: curve, Grid: grid,
+	Settings: curve, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -81,22 +78,15 @@ type method struct {
 
 // score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence over epochs, kept
 // that of the returned model.
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s settings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"density", "replicate", "method"},
 		Value: []string{"effective_size", "score_size", "least", "least_epoch", "kept", "kept_epoch", "fisher_divergence"},
 	}
 	for _, d := range s.Densities {
 		for replicate := 1; replicate <= replicates; replicate++ {
 			for _, m := range s.Methods {
-				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{d.Name, strconv.Itoa(replicate), m.Name},
-					Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, d, m, uint64(replicate)) },
-				})
+				g.Add(func(ctx context.Context) ([]string, error) { return s.run(ctx, d, m, uint64(replicate)) }, d.Name, replicate, m.Name)
 			}
 		}
 	}
@@ -154,31 +144,26 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	}
 	config := s.Fit
 	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
-	state := &trainers.State{}
-	r, failure := harness.Estimate(ctx, table, trainers.Spec{
+	fit, err := harness.Train(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
 		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
-	}, trainers.Run{State: state})
-	history, diverged, err := harness.History(state, failure)
-	if err == nil && len(history) == 0 {
-		err = failure
-	}
+	}, d.Epochs)
 	if err != nil {
 		return nil, err
 	}
-	least := slices.MinFunc(history, func(a, b descent.Record) int {
-		if a.Errors[0].Value < b.Errors[0].Value {
-			return -1
+	least := fit.History[0]
+	for _, h := range fit.History {
+		if h.Errors[0].Value < least.Errors[0].Value {
+			least = h
 		}
-		return 0
-	})
+	}
 	kept, end := "-", "-"
-	if !diverged {
-		kept, end = fmt.Sprintf("%.5g", r.Final.Errors[0].Value), fmt.Sprint(r.Final.Epoch)
+	if !fit.Diverged() {
+		kept, end = fmt.Sprintf("%.5g", fit.Final.Errors[0].Value), fmt.Sprint(fit.Final.Epoch)
 	}
 	return []string{
-		harness.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
-		harness.Trace(history, harness.Epochs(d.Epochs), "fisher_divergence"),
+		fit.EffectiveSize(), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
+		fit.Trace("fisher_divergence"),
 	}, nil
 }
 

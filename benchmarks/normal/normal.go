@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
@@ -33,13 +32,13 @@ var untruncated []byte
 var Truncated = harness.Experiment{
 	Name: "normal-truncated", Title: "Truncated Gaussian model",
 	Source:   "section “Truncated Gaussian Model” (figure 10dim_normal_trunc), appendix of the same name (figure Normal_trunc_meanandprec)",
-	Settings: truncated, Grid: grid,
+	Settings: truncated, Grid: harness.Of(grid),
 }
 
 var Untruncated = harness.Experiment{
 	Name: "normal", Title: "Untruncated Gaussian model",
 	Source:   "appendix “Untruncated Gaussian Model” (figures 10dim_normal, normal_cov&var, normal_marginalisation)",
-	Settings: untruncated, Grid: grid,
+	Settings: untruncated, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -52,7 +51,7 @@ type settings struct {
 	Epochs     int               `json:"epochs"`
 	Rate       float64           `json:"rate"`
 	Fresh      int               `json:"fresh_draws"` // rows for the Fisher divergence
-	Fit        engine.Config     `json:"fit"`         // common to the methods
+	Fit        json.RawMessage   `json:"fit"`         // engine.Config, common to the methods
 	Weights    []weighted        `json:"weights"`     // forms of g
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
@@ -63,32 +62,22 @@ type weighted struct {
 	Weight domain.Weight `json:"weight"`
 }
 
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s settings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	variants, err := harness.Variants(s.Fit, s.Methods)
-	if err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"weight", "replicate", "method"},
 		Value: []string{"effective_size", "diverged", "share_missed_last", "share_missed_rest", "fisher_divergence", "mean_error", "precision_error"},
 	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, w := range s.Weights {
 			for _, v := range variants {
-				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{w.Name, strconv.Itoa(replicate), v.Name},
-					Run: func(ctx context.Context) ([]string, error) {
-						return s.run(ctx, w.Weight, v.Config, uint64(replicate))
-					},
-				})
+				g.Add(func(ctx context.Context) ([]string, error) {
+					return s.run(ctx, w.Weight, v.Config, uint64(replicate))
+				}, w.Name, replicate, v.Name)
 			}
 		}
 	}
-	return g, nil
+	return g, err
 }
 
 func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, seed uint64) ([]string, error) {
@@ -97,13 +86,7 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 	if err != nil {
 		return nil, err
 	}
-	var support *domain.Domain
-	if s.Truncate > 0 {
-		if support, err = truth.TruncateBelow(s.Truncate, s.Quantile); err != nil {
-			return nil, err
-		}
-	}
-	table, err := truth.SampleInside(support, s.Rows, rng)
+	support, table, err := graphs.Sample(truth, s.Rows, s.Truncate, s.Quantile, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -122,22 +105,15 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 	}
 	star.SetMean(truth.Mean)
 	c.Seed = seed
-	state := &trainers.State{}
-	_, err = harness.Estimate(ctx, table, trainers.Spec{
+	fit, err := harness.Train(ctx, table, trainers.Spec{
 		Domain: support, Weight: w, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
-	}, trainers.Run{State: state})
-	history, diverged, err := harness.History(state, err)
-	if err != nil {
-		return nil, err
-	}
+	}, s.Epochs)
 	naive, marginal := graphs.WithoutFirst(truth.Precision)
 	d := naive.SymmetricDim()
 	last, rest := graphs.Missed(naive, marginal, d-1, d), graphs.Missed(naive, marginal, 1, d-1) // last column, other pairs
-	at := harness.Epochs(s.Epochs)
-	trace := func(name string) string { return harness.Trace(history, at, name) }
 	return []string{
-		harness.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
-		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
-	}, nil
+		fit.EffectiveSize(), strconv.FormatBool(fit.Diverged()), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		fit.Trace("fisher_divergence"), fit.Trace("mean_error"), fit.Trace("precision_error"),
+	}, err
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 )
 
@@ -25,11 +25,11 @@ type Program struct {
 }
 
 func R(name string, script []byte, packages ...string) *Program {
-	var text []string
+	text := ""
 	for _, p := range packages {
-		text = append(text, fmt.Sprintf(`suppressPackageStartupMessages(library(%s)); cat("%s", as.character(packageVersion("%s")), "")`, p, p, p))
+		text += fmt.Sprintf("suppressPackageStartupMessages(library(%s)); cat('%s', as.character(packageVersion('%s')), '')\n", p, p, p)
 	}
-	return newProgram("Rscript", name, script, "R with "+strings.Join(packages, ", "), "-e", strings.Join(append(text, `cat("R", as.character(getRversion()))`), "; "))
+	return program("Rscript", name, script, packages, "-e", text+"cat('R', as.character(getRversion()))")
 }
 
 func Python(name string, script []byte, modules ...string) *Program {
@@ -37,20 +37,20 @@ func Python(name string, script []byte, modules ...string) *Program {
 	for _, m := range modules {
 		text += fmt.Sprintf("print(%q, %s.__version__, end=' ')\n", m, m)
 	}
-	return newProgram("python3", name, script, "Python 3 with "+strings.Join(modules, ", "), "-c", text+"print('python', platform.python_version())")
+	return program("python3", name, script, modules, "-c", text+"print('python', platform.python_version())")
 }
 
-func newProgram(interpreter, name string, script []byte, needs string, probe ...string) *Program {
-	return &Program{interpreter: interpreter, name: name, script: script, version: sync.OnceValues(func() (string, error) {
+func program(interpreter, name string, script []byte, needs []string, probe ...string) *Program {
+	return &Program{interpreter, name, script, sync.OnceValues(func() (string, error) {
 		out, err := exec.Command(interpreter, probe...).Output()
 		if err != nil {
-			return "", fmt.Errorf("%w: %s: %w", cells.ErrAbsent, needs, err)
+			return "", fmt.Errorf("%w: %s with %s: %w", harness.ErrAbsent, interpreter, strings.Join(needs, ", "), err)
 		}
 		return strings.TrimSpace(string(out)), nil
 	})}
 }
 
-// Version fails with cells.ErrAbsent if a package or the language is not installed.
+// Version fails with harness.ErrAbsent if a package or the language is not installed.
 func (p *Program) Version() (string, error) { return p.version() }
 
 // Run runs INTERPRETER SCRIPT table.csv out.csv arguments… in one thread and returns the numbers of
@@ -93,13 +93,18 @@ func lastLines(text string) string {
 	return strings.Join(lines[max(0, len(lines)-shown):], "; ")
 }
 
-func read(path string) (numbers [][]float64, err error) {
+// Lines returns the lines of a CSV file, and its header.
+func Lines(path string) ([][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("no output: %w", err)
+		return nil, err
 	}
 	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
+	return csv.NewReader(f).ReadAll()
+}
+
+func read(path string) (numbers [][]float64, err error) {
+	lines, err := Lines(path)
 	if err != nil {
 		return nil, err
 	}

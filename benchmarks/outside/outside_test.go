@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 )
 
@@ -46,6 +46,6 @@ func TestRun(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, _, err := R("x.R", nil, "glasso").Run(t.Context(), nil)
-	require.ErrorIs(t, err, cells.ErrAbsent)
-	require.ErrorContains(t, err, "R with glasso")
+	require.ErrorIs(t, err, harness.ErrAbsent)
+	require.ErrorContains(t, err, "Rscript with glasso")
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph/model"
@@ -36,26 +35,26 @@ var (
 var Dim = harness.Experiment{
 	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
-	Settings: dim, Grid: grid,
+	Settings: dim, Grid: harness.Of(grid),
 }
 
 var Rows = harness.Experiment{
 	Name: "ica-n", Title: "Non-Gaussian model: number of rows",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
-	Settings: rows, Grid: grid,
+	Settings: rows, Grid: harness.Of(grid),
 }
 
 var Missing = harness.Experiment{
 	Name: "ica-missing", Title: "Non-Gaussian model: missing probability",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
-	Settings: missing, Grid: grid,
+	Settings: missing, Grid: harness.Of(grid),
 }
 
 // Practice varies choices that the paper made without a figure.
 var Practice = harness.Experiment{
 	Name: "practice", Title: "Non-Gaussian model: choices in practice",
 	Source:   "sections “Gradient First Approach” and “Variational Approximation”, appendix “Variational Modelling Details”",
-	Settings: practice, Grid: grid,
+	Settings: practice, Grid: harness.Of(grid),
 }
 
 // One list has several values: the varied setting.
@@ -69,47 +68,40 @@ type settings struct {
 	Fresh      int               `json:"fresh_draws"` // rows for the Fisher divergence
 	WarmUp     int               `json:"mcmc_warm_up"`
 	Draws      int               `json:"mcmc_draws"`
-	Fit        engine.Config     `json:"fit"` // common to the methods
+	Fit        json.RawMessage   `json:"fit"` // engine.Config, common to the methods
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
 
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	var s settings
-	if err := harness.Decode(text, &s); err != nil {
-		return cells.Grid{}, err
-	}
-	variants, err := harness.Variants(s.Fit, s.Methods)
-	if err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
 		Value: []string{"rhat", "effective_size", "diverged", "fisher_divergence", "quartic_error"},
 	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	samples := harness.NewRecentCache[[3]int, *sample](8)
+	add := func(d, n int, missing float64, replicate int, v harness.Variant) {
+		g.Add(func(ctx context.Context) ([]string, error) {
+			seed := uint64(replicate)
+			drawn, err := samples.Get([3]int{d, n, replicate}, func() (*sample, error) { return s.draw(ctx, d, n, seed) })
+			if err != nil {
+				return nil, err
+			}
+			return s.run(ctx, v.Config, drawn, missing, seed)
+		}, d, n, missing, replicate, v.Name)
+	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, d := range s.Columns {
 			for _, n := range s.Rows {
-				for _, p := range s.Missing {
+				for _, missing := range s.Missing {
 					for _, v := range variants {
-						seed := uint64(replicate)
-						g.Cells = append(g.Cells, cells.Cell{
-							Key: []string{strconv.Itoa(d), strconv.Itoa(n), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(replicate), v.Name},
-							Run: func(ctx context.Context) ([]string, error) {
-								drawn, err := samples.Get([3]int{d, n, replicate}, func() (*sample, error) { return s.draw(ctx, d, n, seed) })
-								if err != nil {
-									return nil, err
-								}
-								return s.run(ctx, v.Config, drawn, p, seed)
-							},
-						})
+						add(d, n, missing, replicate, v)
 					}
 				}
 			}
 		}
 	}
-	return g, nil
+	return g, err
 }
 
 // Common to all methods.
@@ -155,18 +147,12 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 		}
 	}
 	c.Seed = seed
-	state := &trainers.State{}
-	_, err := harness.Estimate(ctx, table, trainers.Spec{
+	fit, err := harness.Train(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
-	}, trainers.Run{State: state})
-	history, diverged, err := harness.History(state, err)
-	if err != nil {
-		return nil, err
-	}
-	at := harness.Epochs(s.Epochs)
+	}, s.Epochs)
 	return []string{
-		fmt.Sprintf("%.4f", drawn.rhat), harness.EffectiveSize(history), strconv.FormatBool(diverged),
-		harness.Trace(history, at, "fisher_divergence"), harness.Trace(history, at, "quartic_error"),
-	}, nil
+		fmt.Sprintf("%.4f", drawn.rhat), fit.EffectiveSize(), strconv.FormatBool(fit.Diverged()),
+		fit.Trace("fisher_divergence"), fit.Trace("quartic_error"),
+	}, err
 }

@@ -2,9 +2,9 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -12,30 +12,44 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/outside"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/memory"
-	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 )
 
-//go:embed config.json
-var config []byte
+var (
+	//go:embed config.json
+	config []byte
+	//go:embed cglasso.R
+	cglasso []byte
+	//go:embed huge.R
+	huge []byte
+	//go:embed scikit.py
+	scikit []byte
+)
+
+var peers = map[string]*outside.Program{
+	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
+	"huge":         outside.R("huge.R", huge, "huge"),
+	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
+}
 
 var Experiment = harness.Experiment{
 	Name: "scale", Title: "Seconds and memory as tables grow", Source: "benchmarks/README.md",
-	Settings: config, Grid: grid,
+	Settings: config, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -71,53 +85,23 @@ type method struct {
 	Ratio   float64 `json:"ratio"`   // 0: settings.Ratio
 }
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, m := range s.Methods {
-		if m.Peer != "" && peers[m.Peer] == nil {
-			return s, fmt.Errorf("settings: there is no peer %q", m.Peer)
-		}
-	}
-	for _, z := range s.Sizes {
-		for _, name := range z.Methods {
-			if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
-				return s, fmt.Errorf("settings: there is no method %q", name)
-			}
-		}
-	}
-	return s, nil
-}
-
 // best_f1 is the highest F1 along the path, points the λ that were reached, edges the size of the
 // last network, away the largest difference of a partial correlation from the limit, megabytes the
 // growth of the resident set.
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
 		Value: []string{"auc", "best_f1", "points", "edges", "away", "seconds", "megabytes", "processors"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, z := range s.Sizes {
-			if z.Replicates > 0 && replicate > z.Replicates {
-				continue
-			}
 			for _, m := range s.Methods {
-				if !slices.Contains(z.Methods, m.Name) {
-					continue
-				}
-				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{strconv.Itoa(z.Columns), strconv.Itoa(z.Rows), strconv.FormatFloat(z.Missing, 'g', -1, 64), strconv.Itoa(replicate), m.Name},
-					Run: func(ctx context.Context) ([]string, error) {
+				if slices.Contains(z.Methods, m.Name) && (z.Replicates == 0 || replicate <= z.Replicates) {
+					g.Add(func(ctx context.Context) ([]string, error) {
 						values, err := s.run(ctx, z, m, uint64(replicate))
 						return append(values, strconv.Itoa(runtime.GOMAXPROCS(0))), err
-					},
-				})
+					}, z.Columns, z.Rows, z.Missing, replicate, m.Name)
+				}
 			}
 		}
 	}
@@ -141,25 +125,20 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 		return nil, err
 	}
 	standard, _ := data.Standardise(t)
-	if z.Ratio > 0 {
-		s.Ratio = z.Ratio
-	}
-	setting.Default(&m.Lambdas, s.Lambdas)
-	setting.Default(&m.Ratio, s.Ratio)
-	s.Lambdas, s.Ratio = m.Lambdas, m.Ratio
-	var o outcome
+	m.Lambdas, m.Ratio = cmp.Or(m.Lambdas, s.Lambdas), cmp.Or(m.Ratio, z.Ratio, s.Ratio)
 	if !z.Accuracy {
 		m.Limit = nil
 	}
+	o := outcome{away: unknown}
 	if m.Peer != "" {
-		o, err = s.peer(ctx, m, standard)
+		err = o.peer(ctx, m, standard)
 	} else {
-		o, err = s.own(ctx, m, standard, seed)
+		err = o.own(ctx, m, standard, seed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o.judge(network.Threshold(truth.Precision, 1e-12))
+	return o.judge(graphs.Edges(truth))
 }
 
 func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err error) {
@@ -176,38 +155,35 @@ func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err
 	return truth, t, err
 }
 
-func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
-	o.away = unknown
+func (o *outcome) own(ctx context.Context, m method, t *data.Table, seed uint64) error {
 	watch := watchMemory()
 	start := time.Now()
-	points, err := s.points(ctx, m, t, seed)
+	points, err := m.points(ctx, t, m.Stop, seed)
 	if err != nil {
-		return o, err
+		return err
 	}
 	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
 	for _, p := range points {
 		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
 	}
 	if len(m.Limit) > 0 {
-		m.Stop = m.Limit
-		limits, err := s.points(ctx, m, t, seed)
+		limits, err := m.points(ctx, t, m.Limit, seed)
 		if err != nil {
-			return o, err
+			return err
 		}
 		o.away = distance(t.D, points, limits)
 	}
-	return o, nil
+	return nil
 }
 
-// With tolerance m.Stop.
-func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
+func (m method) points(ctx context.Context, t *data.Table, stop []float64, seed uint64) ([]regpath.Point, error) {
 	along := m.Path
 	along.Whole = along.PathOnly // the AUC needs the whole path
-	along.Lambdas = s.Lambdas
+	along.Lambdas = m.Lambdas
 	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
-	along.LambdaMin = along.LambdaMax / s.Ratio
-	if len(m.Stop) > 0 {
-		along.StopTol = m.Stop[0]
+	along.LambdaMin = along.LambdaMax / m.Ratio
+	if len(stop) > 0 {
+		along.StopTol = stop[0]
 	}
 	spec := trainers.Spec{Steps: m.Fit, Network: &along}
 	spec.Steps.Seed = seed
@@ -232,22 +208,45 @@ func distance(d int, one, other []regpath.Point) string {
 }
 
 func (o outcome) judge(truth network.Adjacency) ([]string, error) {
-	var rates []network.Rate
-	best := 0.0
-	for _, found := range o.networks {
-		rate, err := network.Compare(truth, found)
-		if err != nil {
-			return nil, err
-		}
-		rates, best = append(rates, rate), max(best, network.F1(truth, found))
-	}
+	auc, best, err := graphs.Recovery(truth, o.networks)
 	last := 0
 	if n := len(o.networks); n > 0 {
 		last = o.networks[n-1].Count()
 	}
-	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
-	return []string{number(network.AUC(rates)), number(best), strconv.Itoa(len(o.networks)), strconv.Itoa(last), o.away,
-		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
+	return []string{fmt.Sprintf("%.5f", auc), fmt.Sprintf("%.5f", best), strconv.Itoa(len(o.networks)), strconv.Itoa(last), o.away,
+		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, err
+}
+
+// peer runs a rival. Arguments: the number of λ, smallest over largest λ, the edge threshold,
+// tolerances, and those of the limit. Output: a line (seconds, megabytes, number of networks), a
+// line (network, column, column) per edge, from 0, and with a limit the largest difference of a
+// partial correlation from it.
+func (o *outcome) peer(ctx context.Context, m method, t *data.Table) error {
+	arguments := []string{strconv.Itoa(m.Lambdas)}
+	for _, v := range slices.Concat([]float64{1 / m.Ratio, threshold}, m.Stop, m.Limit) {
+		arguments = append(arguments, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	lines, printed, err := peers[m.Peer].Run(ctx, t, arguments...)
+	if err != nil {
+		return err
+	}
+	o.seconds, o.megabytes = lines[0][0], fmt.Sprintf("%.0f", lines[0][1])
+	pairs := make([][][]float64, int(lines[0][2])) // by network
+	for _, line := range lines[1:] {
+		at := int(line[0])
+		pairs[at] = append(pairs[at], line[1:])
+	}
+	for _, edges := range pairs {
+		o.networks = append(o.networks, graphs.Joined(edges, t.D))
+	}
+	if len(m.Limit) > 0 {
+		away, err := strconv.ParseFloat(strings.TrimSpace(printed), 64)
+		if err != nil {
+			return fmt.Errorf("the script printed %q, not the distance from the limit", printed)
+		}
+		o.away = strconv.FormatFloat(away, 'g', 3, 64)
+	}
+	return nil
 }
 
 // watch holds the resident megabytes at the start; −1: unknown.

@@ -1,29 +1,16 @@
 package scale
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data"
+	"missingscore/benchmarks/harness"
 	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/regpath"
 )
-
-func smoke(t *testing.T) (settings, json.RawMessage) {
-	t.Helper()
-	text, err := Experiment.SettingsOf("smoke")
-	require.NoError(t, err)
-	s, err := decode(text)
-	require.NoError(t, err)
-	return s, text
-}
 
 // An empty network, one true edge, and both with a false edge.
 func TestJudging(t *testing.T) {
@@ -37,7 +24,10 @@ func TestJudging(t *testing.T) {
 }
 
 func TestMethodsFindTheTruth(t *testing.T) {
-	s, _ := smoke(t)
+	text, err := Experiment.SettingsOf("smoke")
+	require.NoError(t, err)
+	var s settings
+	require.NoError(t, harness.Decode(text, &s))
 	s.Lambdas = 20
 	for _, m := range s.Methods {
 		if m.Peer != "" {
@@ -62,37 +52,6 @@ func TestDistanceByHand(t *testing.T) {
 	require.Equal(t, "0.75", distance(2, []regpath.Point{of(0), of(-0.5)}, []regpath.Point{of(0), of(1)}))
 }
 
-// Stands in for R: 0.5 seconds, 30 megabytes, two networks, the second with one edge.
-const rscript = `#!/bin/sh
-[ "$1" = -e ] && { echo huge 0; exit 0; }
-[ "$4 $5 $6" = '5 0.1 0.002' ] || exit 1
-printf '0.5,30,2\n1,2,0\n' > "$3"
-`
-
-func TestPeer(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "Rscript"), []byte(rscript), 0o700))
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	s, _ := smoke(t)
-	table, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 2, 3, 3, 1, 2}, nil)
-	require.NoError(t, err)
-	o, err := s.peer(t.Context(), method{Peer: "huge"}, table)
-	require.NoError(t, err)
-	require.Equal(t, 0.5, o.seconds)
-	require.Equal(t, "30", o.megabytes)
-	require.Len(t, o.networks, 2)
-	require.Zero(t, o.networks[0].Count())
-	require.True(t, o.networks[1].Has(0, 2))
-	require.Equal(t, 1, o.networks[1].Count())
-	require.Equal(t, unknown, o.away)
-	_, err = s.peer(t.Context(), method{Peer: "huge", Limit: []float64{1}}, table)
-	require.Error(t, err)
-	for _, bad := range [][][]float64{nil, {{1, 2, 1}, {1, 0, 1}}, {{1, 2, 1}, {0, 0, 3}}, {{1, 2, 1}, {0, 1, 1}}} {
-		_, err := readPeer(bad, 3)
-		require.Error(t, err)
-	}
-}
-
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector adds memory")
@@ -111,17 +70,4 @@ func TestMemory(t *testing.T) {
 	found, err := strconv.ParseFloat(text, 64)
 	require.NoError(t, err)
 	require.InDelta(t, megabytes, found, 0.25*megabytes)
-}
-
-func TestSettingsThatAreRefused(t *testing.T) {
-	_, text := smoke(t)
-	for _, c := range [][3]string{
-		{`"peer":"huge"`, `"peer":"small"`, `there is no peer "small"`},
-		{`"methods":["em-exact"`, `"methods":["em"`, `there is no method "em"`},
-	} {
-		bad := strings.Replace(string(text), c[0], c[1], 1)
-		require.NotEqual(t, string(text), bad, c[0])
-		_, err := grid([]byte(bad), 1)
-		require.ErrorContains(t, err, c[2])
-	}
 }

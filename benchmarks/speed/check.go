@@ -81,6 +81,14 @@ type gradients struct {
 	Imputer [][]float64 `json:"imputer"`
 }
 
+func checked() []Setting {
+	all, _ := settings(Experiments, peerMethods, []int{7}, []graph.DType{graph.Float64})
+	for i := range all {
+		all[i].N, all[i].Batch, all[i].Draws = 40, 20, 4
+	}
+	return all
+}
+
 // It fails above checkTolerance.
 func check(w io.Writer, peer *side, settings []Setting) error {
 	worst := 0.0

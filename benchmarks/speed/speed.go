@@ -9,14 +9,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/benchmarks/harness"
 	"missingscore/graph"
 	"missingscore/trainers/estimator"
 )
@@ -25,7 +28,7 @@ import (
 var peerMethods = []string{"var", "variw", "iw", "exact", "em", "zeroed", "full"}
 
 type options struct {
-	serve, check                          bool
+	check                                 bool
 	experiments, methods, dtypes, pythons []string
 	d                                     []int
 	rounds                                int
@@ -38,14 +41,12 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "speed",
 		Short: "Time parameter iterations against PyTorch",
-		Long: `Time parameter iterations against the same algorithm in PyTorch. The two processes
+		Long: `Time parameter iterations against the same algorithm in PyTorch. The two programs
 take turns, each on one core. Settings with a line in --out are not measured again.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&o.serve, "serve", false, "answer questions on stdin")
-	_ = fl.MarkHidden("serve")
 	fl.BoolVar(&o.check, "check", false, "compare the gradients of the two sides")
 	fl.StringSliceVar(&o.experiments, "experiments", Experiments, "experiments")
 	fl.StringSliceVar(&o.methods, "methods", peerMethods, "methods")
@@ -59,24 +60,16 @@ take turns, each on one core. Settings with a line in --out are not measured aga
 }
 
 func (o options) run(ctx context.Context, w io.Writer) error {
-	if o.serve {
-		return serve(ctx, os.Stdin, w)
+	types := make([]graph.DType, len(o.dtypes))
+	for i, name := range o.dtypes {
+		if err := types[i].UnmarshalText([]byte(name)); err != nil {
+			return fmt.Errorf("--dtypes: %w", err)
+		}
 	}
-	types, err := dtypes(o.dtypes)
+	all, err := settings(o.experiments, o.methods, o.d, types)
 	if err != nil {
-		return fmt.Errorf("--dtypes: %w", err)
+		return err
 	}
-	for _, m := range o.methods {
-		if _, err := estimator.ByName(m); err != nil {
-			return fmt.Errorf("--methods: %w", err)
-		}
-	}
-	for _, e := range o.experiments {
-		if !slices.Contains(Experiments, e) {
-			return fmt.Errorf("--experiments: there is no %q; choose from %s", e, strings.Join(Experiments, ", "))
-		}
-	}
-	failed := func(key []string, err error) { fmt.Fprintf(os.Stderr, "%v: %v\n", key, err) }
 	runtime.GOMAXPROCS(1)
 	peer, err := launchPeer(o.pythons)
 	if err != nil {
@@ -86,21 +79,133 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	if o.check {
 		return check(w, peer, checked())
 	}
-	ours, err := launchOurs()
+	blas, err := graph.BLAS()
 	if err != nil {
 		return err
 	}
-	defer ours.close()
-	c := contest{ours, peer, o.rounds, o.block}
-	return c.compare(ctx, w, o.out, settings(o.experiments, o.methods, o.d, types), failed)
+	var cells harness.Grid
+	for _, s := range all {
+		cells.Add(func(ctx context.Context) ([]string, error) {
+			variant, values, err := o.compare(ctx, s, peer)
+			return append([]string{variant, blas, strconv.Itoa(o.rounds)}, values...), err
+		}, s.Experiment, s.Method, s.D, s.N, s.Batch, s.Draws, s.DType, peer.name)
+	}
+	header := []string{"experiment", "method", "d", "n", "batch", "r", "dtype", "peer", "variant", "blas", "rounds",
+		"ours", "ours_low", "ours_high", "peer", "peer_low", "peer_high", "ratio", "ratio_low", "ratio_high"}
+	records, err := harness.Fill(ctx, o.out, header, cells.Cells, 1, func(c harness.Cell, _, _ int, err error) {
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", c.Name(), err)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "| experiment | method | d | type | ours, s | PyTorch, s | ours / PyTorch | range | PyTorch's variant |")
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, r := range records {
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s to %s | %s |\n", r[0], r[1], r[2], r[6], r[11], r[14], r[17], r[18], r[19], r[8])
+	}
+	return nil
 }
 
-func checked() []Setting {
-	all := settings(Experiments, peerMethods, []int{7}, []graph.DType{graph.Float64})
-	for i := range all {
-		all[i].N, all[i].Batch, all[i].Draws = 40, 20, 4
+// settings leaves out methods that need a normal model for quartic.
+func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []Setting, err error) {
+	for _, e := range experiments {
+		for _, d := range ds {
+			for _, m := range methods {
+				by, err := estimator.ByName(m)
+				if err != nil {
+					return nil, err
+				}
+				for _, t := range dtypes {
+					s := Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
+					if e == "star" { // a path uses all rows in each step
+						s.N = 1000
+					}
+					if e != "quartic" || !by.NeedsNormal() {
+						all = append(all, s)
+					}
+				}
+			}
+		}
 	}
-	return all
+	return all, nil
+}
+
+// compare returns the peer's fastest variant, and median, least and largest of our seconds, the
+// peer's seconds and their ratio per iteration, over rounds of one block of each side.
+func (o options) compare(ctx context.Context, s Setting, peer *side) (variant string, values []string, err error) {
+	step, err := s.Stepper()
+	if err != nil {
+		return "", nil, err
+	}
+	ours := func() (float64, error) { return Time(ctx, step, 1, o.block) }
+	theirs := func() (float64, error) { return peer.time(o.block) }
+	t, err := s.Table()
+	if err != nil {
+		return "", nil, err
+	}
+	q, err := fastest(peer, forPeer(s, t), o.block)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := peer.start(q); err != nil {
+		return "", nil, err
+	}
+	if _, err := alternate(ctx, 1, ours, theirs); err != nil { // warm up
+		return "", nil, err
+	}
+	values, err = alternate(ctx, o.rounds, ours, theirs)
+	return q.String(), values, err
+}
+
+// alternate lets the sides take turns, so that the machine's speed affects both.
+func alternate(ctx context.Context, rounds int, ours, theirs func() (float64, error)) (values []string, err error) {
+	var x [3][]float64
+	for range rounds {
+		a, err := ours()
+		if err != nil {
+			return nil, err
+		}
+		b, err := theirs()
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		x[0], x[1], x[2] = append(x[0], a), append(x[1], b), append(x[2], a/b)
+	}
+	for _, of := range x {
+		slices.Sort(of)
+		for _, v := range []float64{(of[(rounds-1)/2] + of[rounds/2]) / 2, of[0], of[rounds-1]} {
+			values = append(values, strconv.FormatFloat(v, 'g', 5, 64))
+		}
+	}
+	return values, nil
+}
+
+// fastest times three blocks of each variant of the peer; the fastest block counts.
+func fastest(peer *side, q peerSetting, block float64) (best peerSetting, err error) {
+	variants, err := q.variants()
+	if err != nil {
+		return q, err
+	}
+	best, least := variants[0], math.Inf(1)
+	for i := 0; i < 3*len(variants) && len(variants) > 1; i++ {
+		v := variants[i%len(variants)]
+		if err := peer.start(v); err != nil {
+			return q, err
+		}
+		if _, err := peer.time(0); err != nil { // warm up
+			return q, err
+		}
+		seconds, err := peer.time(block)
+		if err != nil {
+			return q, err
+		}
+		if seconds < least {
+			least, best = seconds, v
+		}
+	}
+	return best, nil
 }
 
 //go:embed peer_torch.py
@@ -108,7 +213,7 @@ var peerScript string
 
 var errNoPeer = errors.New("no PyTorch found")
 
-// It prints its name, then answers lines of JSON; see peer_torch.py.
+// side is PyTorch's process. It prints its name, then answers lines of JSON; see peer_torch.py.
 type side struct {
 	name string
 	cmd  *exec.Cmd
@@ -117,15 +222,18 @@ type side struct {
 	hear *json.Decoder
 }
 
-var oneThread = []string{"GOMAXPROCS=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"}
+// One thread; glibc keeps freed pages, without which PyTorch is up to 1.5 times slower.
+var peerEnvironment = []string{"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
+	"MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=4294967296", "MALLOC_TOP_PAD_=268435456"}
 
-// glibc keeps freed pages; without it PyTorch is up to 1.5 times slower.
-var keepMemory = []string{"MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=4294967296", "MALLOC_TOP_PAD_=268435456"}
-
-func launch(env []string, program string, args ...string) (*side, error) {
-	s := &side{cmd: exec.Command(program, args...)}
-	s.cmd.Env = append(os.Environ(), append(env, oneThread...)...)
-	s.cmd.Stderr = os.Stderr
+// launchPeer starts the first Python that has PyTorch; else errNoPeer.
+func launchPeer(pythons []string) (*side, error) {
+	i := slices.IndexFunc(pythons, func(python string) bool { return exec.Command(python, "-c", "import torch").Run() == nil })
+	if i < 0 {
+		return nil, fmt.Errorf("%w by %s: install python3-torch or choose a Python with --python", errNoPeer, strings.Join(pythons, " or "))
+	}
+	s := &side{cmd: exec.Command(pythons[i], "-c", peerScript)}
+	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), peerEnvironment...), os.Stderr
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -141,28 +249,10 @@ func launch(env []string, program string, args ...string) (*side, error) {
 	var hello struct{ Name string }
 	if err := s.hear.Decode(&hello); err != nil {
 		s.close()
-		return nil, fmt.Errorf("%s does not start: %w", program, err)
+		return nil, fmt.Errorf("%s does not start: %w", pythons[i], err)
 	}
 	s.name = hello.Name
 	return s, nil
-}
-
-func launchOurs() (*side, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return launch(nil, self, "speed", "--serve")
-}
-
-// launchPeer returns the first Python that has PyTorch; else errNoPeer.
-func launchPeer(pythons []string) (*side, error) {
-	for _, python := range pythons {
-		if exec.Command(python, "-c", "import torch").Run() == nil {
-			return launch(keepMemory, python, "-c", peerScript)
-		}
-	}
-	return nil, fmt.Errorf("%w by %s: install python3-torch or choose a Python with --python", errNoPeer, strings.Join(pythons, " or "))
 }
 
 // question sends {what: value}.
@@ -175,77 +265,25 @@ func (s *side) question(what string, value, answer any) error {
 		return fmt.Errorf("%s: no answer: %w", s.name, err)
 	}
 	var refusal struct{ Error string }
-	if err := json.Unmarshal(text, &refusal); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	if refusal.Error != "" {
-		return fmt.Errorf("%s: %s", s.name, refusal.Error)
+	if err := json.Unmarshal(text, &refusal); err != nil || refusal.Error != "" {
+		return errors.Join(err, fmt.Errorf("%s: %s", s.name, refusal.Error))
 	}
 	return json.Unmarshal(text, answer)
 }
 
-func (s *side) start(setting any) error {
-	var nothing struct{}
-	return s.question("start", setting, &nothing)
-}
+func (s *side) start(setting any) error { return s.question("start", setting, &struct{}{}) }
 
-func (s *side) warm(setting any, seconds float64) error {
-	if err := s.start(setting); err != nil {
-		return err
+// time returns seconds per iteration.
+func (s *side) time(seconds float64) (float64, error) {
+	var answer struct {
+		Seconds float64 `json:"seconds_per_iteration"`
 	}
-	_, err := s.time(seconds)
-	return err
-}
-
-// timed is the answer to {"time": seconds}.
-type timed struct {
-	Seconds    float64 `json:"seconds_per_iteration"`
-	Iterations int     `json:"iterations"`
-	Error      string  `json:"error,omitempty"`
-}
-
-func (s *side) time(seconds float64) (t timed, err error) {
-	err = s.question("time", seconds, &t)
-	return t, err
+	err := s.question("time", seconds, &answer)
+	return answer.Seconds, err
 }
 
 func (s *side) close() {
 	s.in.Close()
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
-}
-
-func serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return err
-	}
-	answer := json.NewEncoder(out)
-	if err := answer.Encode(map[string]string{"name": blas}); err != nil {
-		return err
-	}
-	var step func() error
-	for ask := json.NewDecoder(in); ; {
-		var q struct {
-			Start *Setting
-			Time  float64
-		}
-		if err := ask.Decode(&q); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		var t timed
-		if q.Start != nil {
-			step, err = q.Start.Stepper()
-		} else {
-			t.Seconds, t.Iterations, err = Time(ctx, step, 1, q.Time)
-		}
-		if err != nil {
-			t.Error = err.Error()
-		}
-		if err := answer.Encode(t); err != nil {
-			return err
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package speed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,18 +108,15 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	return func() error { return at(context.Background()) }, nil
 }
 
-// Time repeats step for some seconds, at least least times: seconds of a step, and number of steps.
-func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {
-	start := time.Now()
+// Time repeats step for some seconds, at least least times, and returns the seconds of a step.
+func Time(ctx context.Context, step func() error, least int, seconds float64) (float64, error) {
+	start, n := time.Now(), 0
 	for ; n < least || time.Since(start).Seconds() < seconds; n++ {
-		if err := ctx.Err(); err != nil {
-			return 0, n, err
-		}
-		if err := step(); err != nil {
-			return 0, n, err
+		if err := cmp.Or(ctx.Err(), step()); err != nil {
+			return 0, err
 		}
 	}
-	return time.Since(start).Seconds() / float64(n), n, nil
+	return time.Since(start).Seconds() / float64(n), nil
 }
 
 type benchmark struct {
@@ -196,10 +194,10 @@ func (f benchmark) run(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := Time(ctx, step, warmUp, 0); err != nil {
+		if _, err := Time(ctx, step, warmUp, 0); err != nil {
 			return err
 		}
-		each, _, err := Time(ctx, step, leastTimed, f.seconds)
+		each, err := Time(ctx, step, leastTimed, f.seconds)
 		if err != nil {
 			return err
 		}

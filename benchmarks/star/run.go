@@ -1,9 +1,7 @@
 package star
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
@@ -26,33 +23,40 @@ import (
 	"missingscore/trainers"
 )
 
-func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{
 		Key:   []string{"treatment", "columns", "missing", "centres", "replicate", "method"},
 		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "projections", "effective_size"},
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
+	var others []string
+	if s.Likelihood != nil {
+		others = append(others, peer)
+	}
+	if s.References {
+		others = append(others, references...)
+	}
+	for _, name := range others {
+		variants = append(variants, harness.Variant{Name: name, Config: engine.Config{Method: name}})
+	}
+	add := func(at setting, replicate int) {
+		for _, v := range variants {
+			g.Add(func(ctx context.Context) ([]string, error) { return s.run(ctx, at, v.Config, uint64(replicate)) },
+				at.treatment.Name, at.columns, at.missing, at.centres, replicate, v.Name)
+		}
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, t := range s.Treatments {
 			for _, d := range s.Columns {
 				for _, k := range s.Centres {
 					for _, p := range s.Missing {
-						at := setting{t, d, p, k}
-						for _, v := range s.variants {
-							g.Cells = append(g.Cells, cells.Cell{
-								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), v.Name},
-								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, v.Config, uint64(replicate)) },
-							})
-						}
+						add(setting{t, d, p, k}, replicate)
 					}
 				}
 			}
 		}
 	}
-	return g, nil
+	return g, err
 }
 
 func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uint64) ([]string, error) {
@@ -69,11 +73,15 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	diverged := false
 	switch c.Method {
 	case peer:
-		values, err = s.likelihood(ctx, table, truth)
+		var path []*mat.SymDense
+		if path, err = emglasso.Precisions(ctx, table, *s.Likelihood); err == nil {
+			values, err = recovery(graphs.Thresholded(path, s.Path.Threshold), truth)
+		}
+		values = append(values, "0", "-")
 	case byMarginal, byPartial:
-		var curve []network.Rate
-		curve, err = pairwise(table, truth, c.Method)
-		values = []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}
+		var auc float64
+		auc, err = pairwise(table, truth, c.Method)
+		values = []string{fmt.Sprintf("%.6f", auc), "-", "-", "0", "-"}
 	case completeData, completeRidge:
 		at.treatment.Ignore = true
 		fallthrough
@@ -86,21 +94,6 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	naive, marginal := graphs.WithoutFirst(truth.Precision)
 	missed := graphs.Missed(naive, marginal, 0, naive.SymmetricDim())
 	return slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed)), nil
-}
-
-// likelihood runs the peer on standardised columns.
-func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, error) {
-	standard, _ := data.Standardise(table)
-	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
-	if err != nil {
-		return nil, err
-	}
-	var found []network.Adjacency
-	for _, g := range path {
-		found = append(found, network.Threshold(g.Precision, s.Path.Threshold))
-	}
-	values, err := recovery(found, truth)
-	return append(values, "0", "-"), err
 }
 
 // A path that diverges has no AUC.
@@ -138,18 +131,8 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 
 // recovery returns AUC, and edges of the first and last network.
 func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, error) {
-	want := network.Threshold(truth.Precision, 1e-12)
-	var curve []network.Rate
-	for _, a := range found {
-		r, err := network.Compare(want, a)
-		if err != nil {
-			return nil, err
-		}
-		curve = append(curve, r)
-	}
-	return []string{
-		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count()),
-	}, nil
+	auc, _, err := graphs.Recovery(graphs.Edges(truth), found)
+	return []string{fmt.Sprintf("%.6f", auc), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count())}, err
 }
 
 // Reference methods ignore the support.
@@ -162,17 +145,30 @@ const (
 
 var references = []string{byMarginal, byPartial, completeData, completeRidge}
 
-// pairwise returns the ROC curve of pairs ranked by correlations or partial correlations.
-func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]network.Rate, error) {
+// pairwise returns the AUC of pairs ranked by |correlations| or |partial correlations|, whose matrix
+// may be indefinite.
+func pairwise(table *data.Table, truth simulate.Gaussian, method string) (float64, error) {
 	c := correlations(table)
-	if method == byMarginal {
-		return ratesBy(c, truth)
+	if method == byPartial {
+		var p mat.Dense
+		if err := p.Inverse(c); err != nil {
+			return 0, err
+		}
+		c = mat.NewSymDense(table.D, nil)
+		for j := range table.D {
+			for k := j + 1; k < table.D; k++ {
+				c.SetSym(j, k, -p.At(j, k)/math.Sqrt(math.Abs(p.At(j, j)*p.At(k, k))))
+			}
+		}
 	}
-	var p mat.Dense
-	if err := p.Inverse(c); err != nil {
-		return nil, err
+	var networks []network.Adjacency
+	for j := range table.D {
+		for k := j + 1; k < table.D; k++ {
+			networks = append(networks, network.Threshold(c, math.Abs(c.At(j, k))))
+		}
 	}
-	return ratesBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
+	auc, _, err := graphs.Recovery(graphs.Edges(truth), networks)
+	return auc, err
 }
 
 // correlations are over common rows.
@@ -190,34 +186,4 @@ func correlations(t *data.Table) *mat.SymDense {
 		}
 	}
 	return c
-}
-
-// partialCorrelations returns −P_jk/√|P_jj P_kk|; P may be indefinite.
-func partialCorrelations(p mat.Symmetric) *mat.SymDense {
-	d := p.SymmetricDim()
-	out := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			out.SetSym(j, k, -p.At(j, k)/math.Sqrt(math.Abs(p.At(j, j)*p.At(k, k))))
-		}
-	}
-	return out
-}
-
-// ratesBy returns the ROC curve of pairs ranked by |m_jk|.
-func ratesBy(m *mat.SymDense, truth simulate.Gaussian) ([]network.Rate, error) {
-	d := m.SymmetricDim()
-	edges := network.Threshold(truth.Precision, 1e-12)
-	var rates []network.Rate
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			rate, err := network.Compare(edges, network.Threshold(m, math.Abs(m.At(j, k))))
-			if err != nil {
-				return nil, err
-			}
-			rates = append(rates, rate)
-		}
-	}
-	slices.SortFunc(rates, func(a, b network.Rate) int { return cmp.Or(cmp.Compare(a.FPR, b.FPR), cmp.Compare(a.TPR, b.TPR)) })
-	return rates, nil
 }

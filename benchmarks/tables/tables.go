@@ -18,7 +18,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -30,8 +29,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph"
@@ -51,12 +50,12 @@ var yeastSettings []byte
 // SP100 has closing prices, as in the paper, and daily log returns.
 var SP100 = harness.Experiment{
 	Name: "sp100", Title: "Stocks of the S&P 100", Source: `Section "S&P 100", figure snp100_varymiss_AUC; appendix "Real World Data"`,
-	Settings: sp100Settings, Grid: grid,
+	Settings: sp100Settings, Grid: harness.Of(grid),
 }
 
 var Yeast = harness.Experiment{
 	Name: "yeast", Title: "Gene expression in yeast", Source: `Section "Yeast Data", figure yeast_varymiss_AUC; appendix "Real World Data"`,
-	Settings: yeastSettings, Grid: grid,
+	Settings: yeastSettings, Grid: harness.Of(grid),
 }
 
 type settings struct {
@@ -89,17 +88,6 @@ type settings struct {
 	Ours []string `json:"ours"` // settings that the paper does not state
 }
 
-func read(raw json.RawMessage) (settings, error) {
-	var s settings
-	if err := harness.Decode(raw, &s); err != nil {
-		return s, err
-	}
-	if s.Likelihood == nil && slices.Contains(s.Methods, peer) {
-		return s, fmt.Errorf("settings: the method %q needs \"likelihood\"", peer)
-	}
-	return s, nil
-}
-
 const (
 	peer = "glasso" // EM with the graphical lasso
 	full = "full"   // ordinary score matching on the complete table
@@ -110,79 +98,62 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // grid: all methods see the same masks, nested over missing probabilities. auc, auc_common and
 // auc_full are mean AUCs with the path's own threshold, the common one, and that of the complete
 // table; auc_DENSITY is against one truth.
-func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := read(raw)
-	if err != nil {
-		return cells.Grid{}, err
-	}
-	g := cells.Grid{Key: []string{"table", "missing", "replicate", "method"}, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
+func grid(s settings, replicates int) (harness.Grid, error) {
+	g := harness.Grid{Key: []string{"table", "missing", "replicate", "method"}, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, "auc_"+number(density))
 	}
 	g.Value = append(g.Value, "auc", "auc_common", "auc_full")
-	var tables []*table
 	for _, from := range s.Tables {
 		t := s.open(from)
-		tables = append(tables, t)
-		if from.Note != "" {
-			g.Notes = append(g.Notes, from.Name+": "+from.Note)
-		}
+		g.Files = append(g.Files, t.path)
 		for _, missing := range s.Missing {
 			for replicate := 1; replicate <= replicates; replicate++ {
 				for _, method := range s.Methods {
-					g.Cells = append(g.Cells, cells.Cell{
-						Key: []string{from.Name, number(missing), strconv.Itoa(replicate), method},
-						Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, t, missing, replicate, method) },
-					})
+					g.Add(func(ctx context.Context) ([]string, error) {
+						return s.run(ctx, t, missing, replicate, method)
+					}, from.Name, missing, replicate, method)
 				}
 			}
 		}
-	}
-	g.Present = func() error {
-		for _, t := range tables {
-			if err := harness.Present(t.path); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	return g, nil
 }
 
 func (s settings) run(ctx context.Context, t *table, missing float64, replicate int, method string) ([]string, error) {
-	complete, truths, err := t.truths(ctx, s)
+	truth, err := t.truths()
 	if err != nil {
 		return nil, err
 	}
 	var edges []string
-	for _, truth := range truths {
-		edges = append(edges, strconv.Itoa(truth.Count()))
+	for _, a := range truth.networks {
+		edges = append(edges, strconv.Itoa(a.Count()))
 	}
-	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " ")}
-	found := t.found
+	values := []string{strconv.Itoa(truth.complete.N), strconv.Itoa(truth.complete.D), strings.Join(edges, " ")}
+	found := truth.found
 	if method != full {
-		hidden, err := s.hide(complete, missing, uint64(replicate))
+		hidden, err := s.hide(truth.complete, missing, uint64(replicate))
 		if err != nil {
 			return nil, err
 		}
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
 		if trainers.Diverged(err) {
-			return append(values, slices.Repeat([]string{"-"}, 6+len(truths))...), nil
+			return append(values, slices.Repeat([]string{"-"}, 6+len(edges))...), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	values = append(values, number(round(found.threshold)), found.effective, found.projections)
-	own, err := aucs(truths, found.networks)
+	own, err := aucs(truth.networks, found.networks)
 	if err != nil {
 		return nil, err
 	}
 	for _, auc := range own {
 		values = append(values, fmt.Sprintf("%.6f", auc))
 	}
-	for _, threshold := range []float64{found.threshold, s.Common, t.found.threshold} {
-		some, err := aucs(truths, thresholded(found.precisions, threshold))
+	for _, threshold := range []float64{found.threshold, s.Common, truth.found.threshold} {
+		some, err := aucs(truth.networks, graphs.Thresholded(found.precisions, threshold))
 		if err != nil {
 			return nil, err
 		}
@@ -193,15 +164,11 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 
 func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	for _, truth := range truths {
-		var rates []network.Rate
-		for _, a := range path {
-			rate, err := network.Compare(truth, a)
-			if err != nil {
-				return nil, err
-			}
-			rates = append(rates, rate)
+		auc, _, err := graphs.Recovery(truth, path)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, network.AUC(rates))
+		out = append(out, auc)
 	}
 	return out, nil
 }
@@ -235,7 +202,7 @@ type estimate struct {
 
 func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
 	if method == peer {
-		e.precisions, err = s.likelihood(ctx, t)
+		e.precisions, err = emglasso.Precisions(ctx, t, *s.Likelihood)
 		e.effective, e.projections = "-", "0"
 	} else {
 		var r *trainers.Result
@@ -265,29 +232,12 @@ func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, th
 		}
 	}
 	threshold = Threshold(func(threshold float64) (densities []float64) {
-		for _, a := range thresholded(path, threshold) {
+		for _, a := range graphs.Thresholded(path, threshold) {
 			densities = append(densities, a.Density())
 		}
 		return densities
 	}, largest, s.Jumpiness, s.Points, s.Rounds)
-	return thresholded(path, threshold), threshold
-}
-
-func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Adjacency) {
-	for _, p := range path {
-		networks = append(networks, network.Threshold(p, threshold))
-	}
-	return networks
-}
-
-// likelihood runs the peer on standardised columns.
-func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*mat.SymDense, err error) {
-	standard, _ := data.Standardise(t)
-	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
-	for _, g := range path {
-		precisions = append(precisions, g.Precision)
-	}
-	return precisions, err
+	return graphs.Thresholded(path, threshold), threshold
 }
 
 func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.Result, error) {
@@ -340,11 +290,9 @@ type source struct {
 func (f source) read(path string) (t *data.Table, err error) {
 	switch f.Kind {
 	case "closing", "returns":
-		t, err = harness.Prices(path, f.Names, f.Kind == "returns")
+		t, err = prices(path, f.Names, f.Kind == "returns")
 	case "expression":
 		t, err = data.ReadCSV(path, data.ReadOptions{Columns: f.Names})
-	default:
-		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
 	}
 	if err != nil {
 		return nil, err
@@ -361,47 +309,36 @@ func (f source) read(path string) (t *data.Table, err error) {
 	return t, nil
 }
 
-// Without reading the file.
-func (s settings) open(from source) *table {
-	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
-}
-
-// The first cell that needs it reads it and estimates its true networks.
+// table is a real table with true networks, estimated by the first cell that needs them.
 type table struct {
-	source
-	path string
-
-	mu       sync.Mutex
-	complete *data.Table
-	found    estimate // on the complete table, by ordinary score matching
-	networks []network.Adjacency
+	path   string
+	truths func() (truths, error)
 }
 
-// truths returns for each density the nearest network of the path by ordinary score matching.
-func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.networks != nil {
-		return t.complete, t.networks, nil
-	}
-	complete, err := t.read(t.path)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := s.estimate(ctx, complete, full, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
-	}
-	var networks []network.Adjacency
-	for _, density := range s.Densities {
-		truth, err := nearest(found.networks, density)
-		if err != nil {
-			return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
+type truths struct {
+	complete *data.Table
+	found    estimate            // on the complete table, by ordinary score matching
+	networks []network.Adjacency // for each density the nearest of its path
+}
+
+func (s settings) open(from source) *table {
+	path := harness.DataPath(s.Folder, from.File)
+	return &table{path, sync.OnceValues(func() (t truths, err error) {
+		if t.complete, err = from.read(path); err != nil {
+			return t, err
 		}
-		networks = append(networks, truth)
-	}
-	t.complete, t.found, t.networks = complete, found, networks
-	return complete, networks, nil
+		if t.found, err = s.estimate(context.Background(), t.complete, full, 0); err != nil {
+			return t, fmt.Errorf("table %q, complete: %w", from.Name, err)
+		}
+		for _, density := range s.Densities {
+			truth, err := nearest(t.found.networks, density)
+			if err != nil {
+				return t, fmt.Errorf("table %q, complete: %w", from.Name, err)
+			}
+			t.networks = append(t.networks, truth)
+		}
+		return t, nil
+	})}
 }
 
 // Threshold chooses the |P_jk| above which an entry is an edge (paper, appendix "Real World Data"):

@@ -1,121 +1,16 @@
 package tables
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/benchmarks/harness"
-	"missingscore/data"
 	"missingscore/internal/data/network"
-	"missingscore/internal/data/simulate"
-	"missingscore/internal/stream"
 )
-
-var experiments = []harness.Experiment{SP100, Yeast}
-
-func configured(t *testing.T, e harness.Experiment, size string, changes map[string]any) json.RawMessage {
-	t.Helper()
-	var sizes map[string]map[string]any
-	require.NoError(t, json.Unmarshal(e.Settings, &sizes))
-	for name, value := range changes {
-		sizes[size][name] = value
-	}
-	raw, err := json.Marshal(sizes[size])
-	require.NoError(t, err)
-	return raw
-}
-
-func folder(t *testing.T, e harness.Experiment) string {
-	t.Helper()
-	s, err := read(configured(t, e, "smoke", nil))
-	require.NoError(t, err)
-	dir := t.TempDir()
-	rng := stream.New(1, stream.Simulate)
-	truth, err := simulate.Star(len(s.Tables[0].Names), rng)
-	require.NoError(t, err)
-	sample, err := truth.Sample(70, rng)
-	require.NoError(t, err)
-	var text strings.Builder
-	if s.Tables[0].Kind == "expression" {
-		sample.Names = s.Tables[0].Names
-		sample.Observed[3] = false
-		require.NoError(t, data.WriteCSV(filepath.Join(dir, s.Tables[0].File), sample))
-		return dir
-	}
-	text.WriteString("date,close,Name\n")
-	for i := range sample.N {
-		for j, name := range s.Tables[0].Names {
-			date := time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-			if i != 5 || j != 0 {
-				fmt.Fprintf(&text, "%s,%g,%s\n", date, math.Exp(sample.Values[i*sample.D+j]), name)
-			}
-		}
-	}
-	plain := filepath.Join(dir, "prices.csv")
-	require.NoError(t, os.WriteFile(plain, []byte(text.String()), 0o600))
-	return dir
-}
-
-func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMessage {
-	t.Helper()
-	all := map[string]any{"folder": folder(t, e), "lambdas": 8, "first": 10, "each": 5, "missing": []float64{0.3}}
-	for name, value := range changes {
-		all[name] = value
-	}
-	raw := configured(t, e, "smoke", all)
-	return []byte(strings.ReplaceAll(string(raw), "sp100_close.csv.gz", "prices.csv"))
-}
-
-func TestCellsAreReproducible(t *testing.T) {
-	for _, e := range experiments {
-		raw := here(t, e, nil)
-		var lines [2]map[string][]string
-		var header []string
-		for k := range lines {
-			g, err := e.Grid(raw, 1)
-			require.NoError(t, err)
-			header = g.Value
-			lines[k] = map[string][]string{}
-			if k == 1 {
-				slices.Reverse(g.Cells)
-			}
-			for _, c := range g.Cells {
-				values, err := c.Run(context.Background())
-				require.NoError(t, err, c.Key)
-				require.Len(t, values, len(header))
-				lines[k][strings.Join(c.Key, ",")] = values
-			}
-		}
-		require.Equal(t, lines[0], lines[1])
-		for key, values := range lines[0] {
-			mean := 0.0
-			for _, text := range values[6 : len(values)-3] {
-				auc := parse(t, text)
-				require.True(t, 0 <= auc && auc <= 1, key)
-				mean += auc / 5
-			}
-			require.InDelta(t, mean, parse(t, values[len(values)-3]), 1e-6)
-			require.Equal(t, "10", values[1])
-		}
-	}
-}
-
-func parse(t *testing.T, text string) (x float64) {
-	t.Helper()
-	_, err := fmt.Sscan(text, &x)
-	require.NoError(t, err)
-	return x
-}
 
 func TestNearest(t *testing.T) {
 	of := func(edges int) network.Adjacency {
@@ -176,12 +71,13 @@ func TestRealTables(t *testing.T) {
 	if os.Getenv(harness.FolderVariable) == "" {
 		t.Skip(harness.FolderVariable + " is not set")
 	}
-	for _, e := range experiments {
-		s, err := read(configured(t, e, "full", nil))
+	for _, e := range []harness.Experiment{SP100, Yeast} {
+		text, err := e.SettingsOf("full")
 		require.NoError(t, err)
+		var s settings
+		require.NoError(t, harness.Decode(text, &s))
 		for _, from := range s.Tables {
-			at := s.open(from)
-			complete, err := from.read(at.path)
+			complete, err := from.read(harness.DataPath("", from.File))
 			require.NoError(t, err)
 			require.True(t, complete.Complete())
 			want := map[string][2]int{"closing": {1255, 94}, "returns": {1251, 94}, "segregants": {96, 106}}[from.Name]
@@ -190,29 +86,17 @@ func TestRealTables(t *testing.T) {
 	}
 }
 
-func TestFull(t *testing.T) {
-	s, err := read(here(t, Yeast, nil))
+// B has no price on the second day.
+func TestPrices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.csv")
+	require.NoError(t, os.WriteFile(path, []byte("date,close,Name\n2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-02,9,C\n2020-01-07,2,A\n2020-01-07,5,B\n"), 0o600))
+	table, err := prices(path, []string{"A", "B"}, true)
 	require.NoError(t, err)
-	at := s.open(s.Tables[0])
-	want, err := s.run(t.Context(), at, 0.3, 1, full)
-	require.NoError(t, err)
-	last := len(want) - 1
-	require.Equal(t, want[last-2], want[last], "own threshold")
-	require.NotEqual(t, want[last], want[last-1], "common threshold")
-	for _, auc := range want[6 : last-1] {
-		require.Greater(t, parse(t, auc), 0.97)
+	require.Equal(t, []bool{true, false, true, false, true, true, true, true}, table.Observed)
+	for k, want := range map[int]float64{0: math.Ln2, 2: math.Ln2, 4: -math.Ln2, 5: math.Ln2, 7: -math.Ln2} {
+		require.InDelta(t, want, table.Values[k], 1e-15)
 	}
-	for k, truth := range at.networks {
-		var rates []network.Rate
-		for _, a := range at.found.networks {
-			rate, err := network.Compare(truth, a)
-			require.NoError(t, err)
-			rates = append(rates, rate)
-		}
-		require.True(t, slices.ContainsFunc(rates, func(r network.Rate) bool { return r.FPR == 0 && r.TPR == 1 }))
-		require.Equal(t, fmt.Sprintf("%.6f", network.AUC(rates)), want[6+k])
-	}
-	again, err := s.run(t.Context(), at, 0.6, 2, full)
+	table, err = prices(path, []string{"B", "A"}, false)
 	require.NoError(t, err)
-	require.Equal(t, want, again)
+	require.Equal(t, []float64{5, 1, 0, 2, 5, 4, 10, 2, 5, 2}, table.Values)
 }

@@ -1,4 +1,4 @@
-package harness
+package claims
 
 import (
 	"math"
@@ -7,15 +7,15 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/harness"
 )
 
 var SummaryColumns = []string{"setting", "method", "measure", "mean", "standard_error", "replicates"}
 
 // Summary returns mean, standard error and number of replicates for each setting, method and
 // numeric column. A list counts by its last number; its minimum has a line "COLUMN, least".
-func Summary(r cells.Results, key []string) (lines [][]string) {
+func Summary(r harness.Results) (lines [][]string) {
+	key := r.Key
 	type group struct {
 		setting, method string
 		values          map[string][]float64 // by measure
@@ -35,7 +35,7 @@ func Summary(r cells.Results, key []string) (lines [][]string) {
 		}
 		for i, column := range r.Columns[len(key):] {
 			text := line[len(key)+i]
-			if x, ok := claims.Number(text); ok {
+			if x, ok := Number(text); ok {
 				g.values[column] = append(g.values[column], x)
 			}
 			if least, ok := leastOf(text); ok {
@@ -80,7 +80,7 @@ func settingOf(key, line []string) (setting, method string) {
 	var parts []string
 	for i, k := range key {
 		switch k {
-		case replicateColumn:
+		case replicateKey:
 		case "method":
 			method = line[i]
 		default:

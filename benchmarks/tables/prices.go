@@ -1,4 +1,4 @@
-package harness
+package tables
 
 import (
 	"math"
@@ -7,9 +7,9 @@ import (
 	"missingscore/data"
 )
 
-// Prices reads Kaggle's long table (columns date, Name, close) as a wide one: a row per date, a
+// prices reads Kaggle's long table (columns date, Name, close) as a wide one: a row per date, a
 // column per name; no names: all, sorted. With returns cells are log p_t − log p_(t−1).
-func Prices(path string, names []string, returns bool) (*data.Table, error) {
+func prices(path string, names []string, returns bool) (*data.Table, error) {
 	c, err := data.ReadCells(path, data.ReadOptions{Columns: []string{"close"}})
 	if err != nil {
 		return nil, err
@@ -24,22 +24,22 @@ func Prices(path string, names []string, returns bool) (*data.Table, error) {
 		names = all
 	}
 	d := len(names)
-	prices := slices.Repeat([]float64{math.NaN()}, len(days)*d)
+	cells := slices.Repeat([]float64{math.NaN()}, len(days)*d)
 	for i, row := range c.Rows {
 		if j := slices.Index(names, row[name]); j >= 0 && c.Table.Observed[i] {
 			at, _ := slices.BinarySearch(days, row[day])
-			prices[at*d+j] = c.Table.Values[i]
+			cells[at*d+j] = c.Table.Values[i]
 		}
 	}
 	if returns {
-		for k := range prices[d:] {
-			prices[k] = math.Log(prices[k+d]) - math.Log(prices[k])
+		for k := range cells[d:] {
+			cells[k] = math.Log(cells[k+d]) - math.Log(cells[k])
 		}
-		prices = prices[:len(prices)-d]
+		cells = cells[:len(cells)-d]
 	}
 	var values []float64
 	var observed []bool
-	for row := range slices.Chunk(prices, d) {
+	for row := range slices.Chunk(cells, d) {
 		if slices.ContainsFunc(row, func(x float64) bool { return x == x }) {
 			for _, x := range row {
 				if observed = append(observed, x == x); x != x {
