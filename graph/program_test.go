@@ -29,6 +29,9 @@ func TestOperations(t *testing.T) {
 	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
 	col, row := parameter("col", 6, 1, 5), parameter("row", 1, 4, 6)
 	type node = func(*graph.Param) graph.Node
+	bent := func(b *graph.Builder, x graph.Node) graph.Node {
+		return b.Add(x, b.Scale(0.1, b.Map(graph.Square, x)))
+	}
 	for name, f := range map[string]func(b *graph.Builder, n node) graph.Node{
 		"add":               func(b *graph.Builder, n node) graph.Node { return b.Add(n(x), n(y)) },
 		"sub":               func(b *graph.Builder, n node) graph.Node { return b.Sub(n(x), n(y)) },
@@ -37,57 +40,41 @@ func TestOperations(t *testing.T) {
 		"scale":             func(b *graph.Builder, n node) graph.Node { return b.Scale(-1.7, n(x)) },
 		"one operand twice": func(b *graph.Builder, n node) graph.Node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
 		"exp":               func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Exp, n(x)) },
-		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.Complement, n(x))) },
-		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.Logistic, n(x))) },
+		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Complement, n(x)) },
+		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Logistic, n(x)) },
 		"log and power": func(b *graph.Builder, n node) graph.Node {
 			return b.Map(graph.Power(-0.5), b.Map(graph.Log, b.Map(graph.Complement, b.Scale(-1, b.Map(graph.Exp, n(x))))))
 		},
-		"log logistic": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.Map(graph.LogLogistic, n(x))) },
-		"row sum":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.RowSum(n(x))) },
-		"column sum":   func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.ColSum(n(x))) },
-		"columns":      func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
-		"rows":         func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
-		"group sum":    func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.GroupSum(n(x), 3)) },
-		"group repeat": func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
-		"group softmax": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.GroupSoftmax(b, n(col), 3))
-		},
-		"affine":      func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
-		"affine relu": func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
-		"group mean": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.GroupMean(b, n(col), n(x), 3))
-		},
-		"group dot": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, b.GroupDot(b.GroupSum(n(y), 3), n(x), 3))
-		},
+		"log logistic":  func(b *graph.Builder, n node) graph.Node { return b.Map(graph.LogLogistic, n(x)) },
+		"row sum":       func(b *graph.Builder, n node) graph.Node { return b.RowSum(n(x)) },
+		"column sum":    func(b *graph.Builder, n node) graph.Node { return b.ColSum(n(x)) },
+		"columns":       func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
+		"rows":          func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
+		"group sum":     func(b *graph.Builder, n node) graph.Node { return b.GroupSum(n(x), 3) },
+		"group repeat":  func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
+		"group softmax": func(b *graph.Builder, n node) graph.Node { return graph.GroupSoftmax(b, n(col), 3) },
+		"affine":        func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
+		"affine relu":   func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
+		"group mean":    func(b *graph.Builder, n node) graph.Node { return graph.GroupMean(b, n(col), n(x), 3) },
+		"group dot":     func(b *graph.Builder, n node) graph.Node { return b.GroupDot(b.GroupSum(n(y), 3), n(x), 3) },
 		"group dot of a repeated row": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3))
+			return b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3)
 		},
-		"group squares": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.GroupSquares(b, b.GroupSum(n(y), 3), n(x), 3))
-		},
-		"add row": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, b.AddRow(n(x), n(row))) },
-		"group outer": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.GroupOuter(b, b.GroupSum(n(y), 3), n(col), 3))
-		},
-		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.GroupLogSumExp(b, n(col), 3))
-		},
-		"tile":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.Tile(b, n(w), 3)) },
-		"join rows": func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.JoinRows(b, n(col), 3)) },
-		"softplus":  func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Softplus, n(x)) },
-		"tanh":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Tanh, n(x)) },
-		"silu":      func(b *graph.Builder, n node) graph.Node { return b.Map(graph.SiLU, n(x)) },
-		"split rows": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, b.Map(graph.Square, graph.SplitRows(b, n(x), 2)))
-		},
-		"concat columns": func(b *graph.Builder, n node) graph.Node {
-			return b.Map(graph.Square, graph.ConcatColumns(b, n(x), n(col)))
-		},
-		"matmul":    func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
-		"matmul tn": func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
-		"matmul nt": func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
-		"matmul tt": func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
+		"group squares":     func(b *graph.Builder, n node) graph.Node { return graph.GroupSquares(b, b.GroupSum(n(y), 3), n(x), 3) },
+		"add row":           func(b *graph.Builder, n node) graph.Node { return b.AddRow(n(x), n(row)) },
+		"group outer":       func(b *graph.Builder, n node) graph.Node { return graph.GroupOuter(b, b.GroupSum(n(y), 3), n(col), 3) },
+		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node { return graph.GroupLogSumExp(b, n(col), 3) },
+		"tile":              func(b *graph.Builder, n node) graph.Node { return graph.Tile(b, n(w), 3) },
+		"join rows":         func(b *graph.Builder, n node) graph.Node { return graph.JoinRows(b, n(col), 3) },
+		"softplus":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Softplus, n(x)) },
+		"tanh":              func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Tanh, n(x)) },
+		"silu":              func(b *graph.Builder, n node) graph.Node { return b.Map(graph.SiLU, n(x)) },
+		"split rows":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.SplitRows(b, n(x), 2)) },
+		"concat columns":    func(b *graph.Builder, n node) graph.Node { return graph.ConcatColumns(b, n(x), n(col)) },
+		"matmul":            func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
+		"matmul tn":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
+		"matmul nt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
+		"matmul tt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
@@ -100,7 +87,7 @@ func TestOperations(t *testing.T) {
 					return b.Param(q)
 				})
 				r, c := graph.Shape(out)
-				weighted := b.Prod(out, b.Input("weights", r, c))
+				weighted := b.Prod(bent(b, out), b.Input("weights", r, c))
 				b.Output("value", out)
 				b.Minimise(b.Sum(weighted), params...)
 			}
@@ -114,7 +101,7 @@ func TestOperations(t *testing.T) {
 			second, err := graph.Build(func(b *graph.Builder) {
 				out := f(b, b.Param)
 				r, c := graph.Shape(out)
-				weighted := b.Prod(out, b.Constant(r, c, p.Input("weights")))
+				weighted := b.Prod(bent(b, out), b.Constant(r, c, p.Input("weights")))
 				loss := b.Sum(b.Constant(1, 1, []float64{0}))
 				for i, q := range params {
 					weights := b.Constant(q.Rows, q.Cols, parameter("", q.Rows, q.Cols, uint64(i)).Value)
