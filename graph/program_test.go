@@ -15,6 +15,11 @@ import (
 	"missingscore/internal/testtables"
 )
 
+type (
+	builder = *graph.Builder
+	node    = graph.Node
+)
+
 func parameter(name string, rows, cols int, seed uint64) *graph.Param {
 	p := graph.NewParam(name, rows, cols)
 	rng := stream.New(seed, 9)
@@ -28,57 +33,57 @@ func TestOperations(t *testing.T) {
 	x, y := parameter("x", 6, 4, 1), parameter("y", 6, 4, 2)
 	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
 	col, row := parameter("col", 6, 1, 5), parameter("row", 1, 4, 6)
-	type node = func(*graph.Param) graph.Node
+	type of = func(*graph.Param) node
 	bent := func(b *graph.Builder, x graph.Node) graph.Node {
 		return b.Add(x, b.Scale(0.1, b.Map(graph.Square, x)))
 	}
-	for name, f := range map[string]func(b *graph.Builder, n node) graph.Node{
-		"add":               func(b *graph.Builder, n node) graph.Node { return b.Add(n(x), n(y)) },
-		"sub":               func(b *graph.Builder, n node) graph.Node { return b.Sub(n(x), n(y)) },
-		"prod":              func(b *graph.Builder, n node) graph.Node { return b.Prod(n(x), n(y)) },
-		"square":            func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, n(x)) },
-		"scale":             func(b *graph.Builder, n node) graph.Node { return b.Scale(-1.7, n(x)) },
-		"one operand twice": func(b *graph.Builder, n node) graph.Node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
-		"exp":               func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Exp, n(x)) },
-		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Complement, n(x)) },
-		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Logistic, n(x)) },
-		"log and power": func(b *graph.Builder, n node) graph.Node {
+	for name, f := range map[string]func(b builder, n of) node{
+		"add":               func(b builder, n of) node { return b.Add(n(x), n(y)) },
+		"sub":               func(b builder, n of) node { return b.Sub(n(x), n(y)) },
+		"prod":              func(b builder, n of) node { return b.Prod(n(x), n(y)) },
+		"square":            func(b builder, n of) node { return b.Map(graph.Square, n(x)) },
+		"scale":             func(b builder, n of) node { return b.Scale(-1.7, n(x)) },
+		"one operand twice": func(b builder, n of) node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
+		"exp":               func(b builder, n of) node { return b.Map(graph.Exp, n(x)) },
+		"complement":        func(b builder, n of) node { return b.Map(graph.Complement, n(x)) },
+		"logistic":          func(b builder, n of) node { return b.Map(graph.Logistic, n(x)) },
+		"log and power": func(b builder, n of) node {
 			return b.Map(graph.Power(-0.5), b.Map(graph.Log, b.Map(graph.Complement, b.Scale(-1, b.Map(graph.Exp, n(x))))))
 		},
-		"log logistic":  func(b *graph.Builder, n node) graph.Node { return b.Map(graph.LogLogistic, n(x)) },
-		"row sum":       func(b *graph.Builder, n node) graph.Node { return b.RowSum(n(x)) },
-		"column sum":    func(b *graph.Builder, n node) graph.Node { return b.ColSum(n(x)) },
-		"columns":       func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
-		"rows":          func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
-		"group sum":     func(b *graph.Builder, n node) graph.Node { return b.GroupSum(n(x), 3) },
-		"group repeat":  func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
-		"group softmax": func(b *graph.Builder, n node) graph.Node { return graph.GroupSoftmax(b, n(col), 3) },
-		"affine":        func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
-		"affine relu":   func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
-		"group mean":    func(b *graph.Builder, n node) graph.Node { return graph.GroupMean(b, n(col), n(x), 3) },
-		"group dot":     func(b *graph.Builder, n node) graph.Node { return b.GroupDot(b.GroupSum(n(y), 3), n(x), 3) },
-		"group dot of a repeated row": func(b *graph.Builder, n node) graph.Node {
+		"log logistic":  func(b builder, n of) node { return b.Map(graph.LogLogistic, n(x)) },
+		"row sum":       func(b builder, n of) node { return b.RowSum(n(x)) },
+		"column sum":    func(b builder, n of) node { return b.ColSum(n(x)) },
+		"columns":       func(b builder, n of) node { return b.Prod(b.Columns(n(col), 4), n(x)) },
+		"rows":          func(b builder, n of) node { return b.Prod(b.Rows(n(row), 6), n(x)) },
+		"group sum":     func(b builder, n of) node { return b.GroupSum(n(x), 3) },
+		"group repeat":  func(b builder, n of) node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
+		"group softmax": func(b builder, n of) node { return graph.GroupSoftmax(b, n(col), 3) },
+		"affine":        func(b builder, n of) node { return b.Affine(n(x), n(w), n(v), false) },
+		"affine relu":   func(b builder, n of) node { return b.Affine(n(x), n(w), n(v), true) },
+		"group mean":    func(b builder, n of) node { return graph.GroupMean(b, n(col), n(x), 3) },
+		"group dot":     func(b builder, n of) node { return b.GroupDot(b.GroupSum(n(y), 3), n(x), 3) },
+		"group dot of a repeated row": func(b builder, n of) node {
 			return b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3)
 		},
-		"group squares":     func(b *graph.Builder, n node) graph.Node { return graph.GroupSquares(b, b.GroupSum(n(y), 3), n(x), 3) },
-		"add row":           func(b *graph.Builder, n node) graph.Node { return b.AddRow(n(x), n(row)) },
-		"group outer":       func(b *graph.Builder, n node) graph.Node { return graph.GroupOuter(b, b.GroupSum(n(y), 3), n(col), 3) },
-		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node { return graph.GroupLogSumExp(b, n(col), 3) },
-		"tile":              func(b *graph.Builder, n node) graph.Node { return graph.Tile(b, n(w), 3) },
-		"join rows":         func(b *graph.Builder, n node) graph.Node { return graph.JoinRows(b, n(col), 3) },
-		"softplus":          func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Softplus, n(x)) },
-		"tanh":              func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Tanh, n(x)) },
-		"silu":              func(b *graph.Builder, n node) graph.Node { return b.Map(graph.SiLU, n(x)) },
-		"split rows":        func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Square, graph.SplitRows(b, n(x), 2)) },
-		"concat columns":    func(b *graph.Builder, n node) graph.Node { return graph.ConcatColumns(b, n(x), n(col)) },
-		"matmul":            func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
-		"matmul tn":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
-		"matmul nt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
-		"matmul tt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
+		"group squares":     func(b builder, n of) node { return graph.GroupSquares(b, b.GroupSum(n(y), 3), n(x), 3) },
+		"add row":           func(b builder, n of) node { return b.AddRow(n(x), n(row)) },
+		"group outer":       func(b builder, n of) node { return graph.GroupOuter(b, b.GroupSum(n(y), 3), n(col), 3) },
+		"group log-sum-exp": func(b builder, n of) node { return graph.GroupLogSumExp(b, n(col), 3) },
+		"tile":              func(b builder, n of) node { return graph.Tile(b, n(w), 3) },
+		"join rows":         func(b builder, n of) node { return graph.JoinRows(b, n(col), 3) },
+		"softplus":          func(b builder, n of) node { return b.Map(graph.Softplus, n(x)) },
+		"tanh":              func(b builder, n of) node { return b.Map(graph.Tanh, n(x)) },
+		"silu":              func(b builder, n of) node { return b.Map(graph.SiLU, n(x)) },
+		"split rows":        func(b builder, n of) node { return b.Map(graph.Square, graph.SplitRows(b, n(x), 2)) },
+		"concat columns":    func(b builder, n of) node { return graph.ConcatColumns(b, n(x), n(col)) },
+		"matmul":            func(b builder, n of) node { return b.MatMul(false, false, n(x), n(w)) },
+		"matmul tn":         func(b builder, n of) node { return b.MatMul(true, false, n(x), n(y)) },
+		"matmul nt":         func(b builder, n of) node { return b.MatMul(false, true, n(x), n(y)) },
+		"matmul tt":         func(b builder, n of) node { return b.MatMul(true, true, n(w), n(x)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
-			build := func(b *graph.Builder) {
+			build := func(b builder) {
 				params = nil
 				out := f(b, func(q *graph.Param) graph.Node {
 					if !slices.Contains(params, q) {
@@ -98,7 +103,7 @@ func TestOperations(t *testing.T) {
 				p.Input("weights")[i] = rng.NormFloat64()
 			}
 			testtables.Gradient(t, p, params, 1e-8, nil)
-			second, err := graph.Build(func(b *graph.Builder) {
+			second, err := graph.Build(func(b builder) {
 				out := f(b, b.Param)
 				r, c := graph.Shape(out)
 				weighted := b.Prod(bent(b, out), b.Constant(r, c, p.Input("weights")))
@@ -129,7 +134,7 @@ func TestOperations(t *testing.T) {
 
 // Values by hand: a wrong value with a consistent gradient fails.
 func TestValues(t *testing.T) {
-	p, err := graph.Build(func(b *graph.Builder) {
+	p, err := graph.Build(func(b builder) {
 		x := b.Input("x", 2, 3)
 		w := b.Input("w", 3, 2)
 		col := b.Input("col", 4, 1)
@@ -176,7 +181,7 @@ func TestValues(t *testing.T) {
 func TestPartsWithoutAGradient(t *testing.T) {
 	x, fixed := parameter("x", 2, 2, 1), parameter("fixed", 2, 2, 2)
 	fixed.Fixed = true
-	p, err := graph.Build(func(b *graph.Builder) {
+	p, err := graph.Build(func(b builder) {
 		n := b.Param(x)
 		b.Minimise(b.Sum(b.Prod(b.Add(graph.Detach(b, n), b.Param(fixed)), n)), x, fixed)
 	})
@@ -194,19 +199,23 @@ func TestPartsWithoutAGradient(t *testing.T) {
 func TestMistakesAreErrors(t *testing.T) {
 	x := parameter("x", 2, 3, 1)
 	where := regexp.MustCompile(`graph/program_test\.go:\d+\)$`)
-	for want, build := range map[string]func(b *graph.Builder){
-		"add: shapes (2, 3) and (3, 2) differ": func(b *graph.Builder) { b.Add(b.Param(x), b.Input("y", 3, 2)) },
-		"inner sizes 3 and 2 differ":           func(b *graph.Builder) { b.MatMul(false, false, b.Param(x), b.Param(x)) },
-		"one loss":                             func(b *graph.Builder) { l := b.Sum(b.Param(x)); b.Minimise(l, x); b.Minimise(l, x) },
-		`input "y" has shape (1, 2)`:           func(b *graph.Builder) { b.Input("y", 1, 2); b.Input("y", 2, 1) },
-		`does not depend on parameter "x"`:     func(b *graph.Builder) { b.Minimise(b.Sum(graph.Detach(b, b.Param(x))), x) },
-		"no output and no loss":                func(b *graph.Builder) { b.Param(x) },
-		"f: input 0 is nil":                    func(b *graph.Builder) { b.Apply(graph.Op{Name: "f"}, nil) },
-		"needs d ≥ 2":                          func(b *graph.Builder) { b.Fail(errors.New("needs d ≥ 2")) },
+	for want, build := range map[string]func(b builder){
+		"add: shapes (2, 3) and (3, 2) differ": func(b builder) { b.Add(b.Param(x), b.Input("y", 3, 2)) },
+		"inner sizes 3 and 2 differ":           func(b builder) { b.MatMul(false, false, b.Param(x), b.Param(x)) },
+		"one loss": func(b builder) {
+			l := b.Sum(b.Param(x))
+			b.Minimise(l, x)
+			b.Minimise(l, x)
+		},
+		`input "y" has shape (1, 2)`:       func(b builder) { b.Input("y", 1, 2); b.Input("y", 2, 1) },
+		`does not depend on parameter "x"`: func(b builder) { b.Minimise(b.Sum(graph.Detach(b, b.Param(x))), x) },
+		"no output and no loss":            func(b builder) { b.Param(x) },
+		"f: input 0 is nil":                func(b builder) { b.Apply(graph.Op{Name: "f"}, nil) },
+		"needs d ≥ 2":                      func(b builder) { b.Fail(errors.New("needs d ≥ 2")) },
 
-		"building the expression graph: of the author": func(*graph.Builder) { panic("of the author") },
-		"nil pointer": func(b *graph.Builder) { b.Sum(nil) },
-		"mat: ": func(*graph.Builder) {
+		"building the expression graph: of the author": func(builder) { panic("of the author") },
+		"nil pointer": func(b builder) { b.Sum(nil) },
+		"mat: ": func(builder) {
 			mat.NewDense(1, 2, nil).Mul(mat.NewDense(1, 2, nil), mat.NewDense(1, 2, nil))
 		},
 	} {
@@ -224,7 +233,7 @@ func TestKernelFailuresAreErrors(t *testing.T) {
 		func([]float64, [][]float64) error { return errors.New("kernel failed") },
 		func(out []float64, _ [][]float64) error { _ = out[7]; return nil },
 	} {
-		p, err := graph.Build(func(b *graph.Builder) {
+		p, err := graph.Build(func(b builder) {
 			b.Output("y", b.Apply(graph.Op{Name: "bad", Rows: 1, Cols: 1, Kernel: kernel}, b.Input("x", 1, 1)))
 		})
 		require.NoError(t, err)
@@ -237,7 +246,7 @@ func TestKernelFailuresAreErrors(t *testing.T) {
 func TestConstants(t *testing.T) {
 	x, y := make([]float64, 400), make([]float64, 400)
 	y[200] = 1
-	p, err := graph.Build(func(b *graph.Builder) {
+	p, err := graph.Build(func(b builder) {
 		b.Output("gap", b.Sum(b.Sub(b.Constant(20, 20, y), b.Constant(20, 20, x))))
 		b.Output("none", b.Sum(b.Sub(b.Constant(20, 20, y), b.Constant(20, 20, y))))
 	})

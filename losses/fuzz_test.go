@@ -13,7 +13,8 @@ import (
 // All options make an objective or are refused with a message.
 func FuzzObjectiveOptions(f *testing.F) {
 	for _, text := range []string{
-		``, `{}`, `null`, `{"noise":{"kind":"fixed","least":0.2}}`, `{"noise":{"kind":"preserving","levels":5},"weight":"one"}`,
+		``, `{}`, `null`, `{"noise":{"kind":"fixed","least":0.2}}`,
+		`{"noise":{"kind":"preserving","levels":5},"weight":"one"}`,
 		`{"kind":"fixed"}`, `{"directions":"normal","number":3}`, `{"directions":"basis","variance_reduced":true}`,
 		`{"levels":-1}`, `{"number":1e9}`, `[1]`,
 	} {

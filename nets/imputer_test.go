@@ -80,7 +80,8 @@ func TestImputers(t *testing.T) {
 	const n, d = 1 << columns, columns
 	for _, c := range [][2]string{
 		{"normal", `{"hidden":5}`}, {"normal", `{"hidden":5,"mask_input":true,"diagonal_sd":true}`},
-		{"linear", `{"hidden":5}`}, {"mixture", `{"hidden":5,"components":1}`}, {"mixture", `{"hidden":5,"components":3}`},
+		{"linear", `{"hidden":5}`},
+		{"mixture", `{"hidden":5,"components":1}`}, {"mixture", `{"hidden":5,"components":3}`},
 	} {
 		t.Run(c[0]+c[1], func(t *testing.T) {
 			m := newImputer(t, c[0], c[1])

@@ -172,7 +172,10 @@ func TestNetworksAgainstLoops(t *testing.T) {
 			x := x[i*d : i*d+d]
 			spread := math.Hypot(signal[i], noise[i])
 			c := math.Log(noise[i]/signal[i]) / 4
-			e := []float64{c, math.Sin(math.Pi * c), math.Cos(math.Pi * c), math.Sin(2 * math.Pi * c), math.Cos(2 * math.Pi * c)}
+			e := []float64{c}
+			for _, angle := range []float64{math.Pi * c, 2 * math.Pi * c} {
+				e = append(e, math.Sin(angle), math.Cos(angle))
+			}
 			y := []float64{x[0] / spread, x[1] / spread}
 			log := byLoops(plain, x, nil)[0]
 			for j := range d {
@@ -214,7 +217,8 @@ func TestGapConditional(t *testing.T) {
 	told, ok := atSchedule(t, "score-network", true).(model.GapConditional)
 	require.True(t, ok)
 	p, err := graph.Build(func(b *graph.Builder) {
-		x, a, sigma := b.Input("x", 3, 2), b.Constant(3, 1, []float64{1, 1, 1}), b.Constant(3, 1, []float64{0.3, 0.3, 0.3})
+		x, a := b.Input("x", 3, 2), b.Constant(3, 1, []float64{1, 1, 1})
+		sigma := b.Scale(0.3, a)
 		b.Output("complete", told.AtNoise(a, sigma).Evaluate(b, x).Score)
 		b.Output("gaps", told.AtGaps(a, sigma, b.Input("mask", 3, 2)).Evaluate(b, x).Score)
 	})

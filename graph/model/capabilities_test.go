@@ -70,7 +70,8 @@ func TestCapabilities(t *testing.T) {
 	constant.ConstantHessian = true
 	bare := leave{g, func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} }}
 	alone := leave{g, func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false }}
-	zero, one := []float64{1, 2}, []float64{1, 2}
+	second := model.Capabilities{Diagonal: true, HessianProduct: true}
+	mean, deviation := []float64{1, 2}, []float64{1, 2}
 	for _, c := range []struct {
 		name string
 		m    model.Model
@@ -78,7 +79,7 @@ func TestCapabilities(t *testing.T) {
 	}{
 		{"gaussian", g, constant},
 		{"quartic", model.NewQuartic(2), whole},
-		{"score alone", alone, model.Capabilities{Diagonal: true, HessianProduct: true}},
+		{"score alone", alone, second},
 		{
 			"joint", &model.Joint{Model: g, Missingness: fair},
 			model.Capabilities{Density: true, Diagonal: true, HessianProduct: true, MaskConditional: true},
@@ -87,9 +88,9 @@ func TestCapabilities(t *testing.T) {
 			"joint of few parts", &model.Joint{Model: positive, Missingness: fair},
 			model.Capabilities{Density: true, MaskConditional: true, Support: positive.Support()},
 		},
-		{"rescaled", model.Rescaled{Model: g, Mean: zero, Deviation: one}, constant},
-		{"rescaled score alone", model.Rescaled{Model: alone, Mean: zero, Deviation: one}, model.Capabilities{Diagonal: true, HessianProduct: true}},
-		{"rescaled of few parts", model.Rescaled{Model: bare, Mean: zero, Deviation: one}, model.Capabilities{}},
+		{"rescaled", model.Rescaled{Model: g, Mean: mean, Deviation: deviation}, constant},
+		{"rescaled score alone", model.Rescaled{Model: alone, Mean: mean, Deviation: deviation}, second},
+		{"rescaled of few parts", model.Rescaled{Model: bare, Mean: mean, Deviation: deviation}, model.Capabilities{}},
 	} {
 		got, err := model.CapabilitiesOf(c.m)
 		require.NoError(t, err, c.name)

@@ -31,12 +31,16 @@ func TestRefusals(t *testing.T) {
 		_, err := graph.Build(func(b *graph.Builder) { b.Output("score", m.Evaluate(b, b.Input("x", 1, 2)).Score) })
 		return err
 	}
+	law := model.NewLogisticMissingness(logisticOn(2))
+	rescaled := func(mean, deviation []float64) error {
+		return score(model.Rescaled{Model: g, Mean: mean, Deviation: deviation})
+	}
 	second := func(_ any, err error) error { return err }
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{made("gausian", ""), `there is no model "gausian" (did you mean gaussian?); models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`},
+		{made("gausian", ""), `there is no model "gausian" (did you mean gaussian?); models are gaussian, gaussian-natural,`},
 		{made("mixture", `{"components":2,"levels":[0,3]}`), "levels of 2 columns are given, 4 are needed"},
 		{made("mixture", `{"components":2,"levels":[0,-3,0,1]}`), "levels: give the number of levels of each column"},
 		{g.SetPrecision(indefinite), "not positive definite"},
@@ -50,9 +54,9 @@ func TestRefusals(t *testing.T) {
 		{mixed.SetQuantities(broken.Quantities()), "shares: component 2, column 2"},
 		{second(model.CapabilitiesOf(noScore)), "the model gives no score"},
 		{second(model.NewEvaluator(noScore, 1, false)), "the model gives no score"},
-		{score(&model.Joint{Model: g, Missingness: model.NewLogisticMissingness(logisticOn(2))}), "needs the mask of observed cells"},
-		{score(model.Rescaled{Model: g, Mean: []float64{1}, Deviation: []float64{1, 2}}), "1 means and 2 standard deviations for 2 columns"},
-		{score(model.Rescaled{Model: g, Mean: []float64{1, 1}, Deviation: []float64{1, 0}}), "the standard deviation of column 2 is 0"},
+		{score(&model.Joint{Model: g, Missingness: law}), "needs the mask of observed cells"},
+		{rescaled([]float64{1}, []float64{1, 2}), "1 means and 2 standard deviations for 2 columns"},
+		{rescaled([]float64{1, 1}, []float64{1, 0}), "the standard deviation of column 2 is 0"},
 		{second(graph.Build(func(b *graph.Builder) {
 			b.Output("mean", model.NewGaussian(2, model.Natural).MeanNode(b))
 		})), "the parameter η = Pμ"},

@@ -39,10 +39,13 @@ func loops[T Float](t *testing.T) {
 		loop  func(out, x, y, k []T) // rows of x, one row y, a number k for each row
 		value func(x, y, k float64) float64
 	}{
-		"add":     {func(out, x, y, _ []T) { Add(out, x, y) }, func(x, y, _ float64) float64 { return x + y }},
-		"mul":     {func(out, x, y, _ []T) { Mul(out, x, y) }, func(x, y, _ float64) float64 { return x * y }},
-		"scale":   {func(out, _, y, k []T) { Scale(out, k, y) }, func(_, y, k float64) float64 { return k * y }},
-		"rectify": {func(out, x, y, _ []T) { copy(out, x); Rectify(out, y) }, func(x, y, _ float64) float64 { return max(x+y, 0) }},
+		"add":   {func(out, x, y, _ []T) { Add(out, x, y) }, func(x, y, _ float64) float64 { return x + y }},
+		"mul":   {func(out, x, y, _ []T) { Mul(out, x, y) }, func(x, y, _ float64) float64 { return x * y }},
+		"scale": {func(out, _, y, k []T) { Scale(out, k, y) }, func(_, y, k float64) float64 { return k * y }},
+		"rectify": {func(out, x, y, _ []T) {
+			copy(out, x)
+			Rectify(out, y)
+		}, func(x, y, _ float64) float64 { return max(x+y, 0) }},
 		"gate": {func(out, x, y, _ []T) {
 			for r := 0; r < len(x); r += max(1, len(y)) {
 				Gate(out[r:r+len(y)], x[r:r+len(y)], y)

@@ -167,7 +167,9 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 }
 
 // share is of the last column below 0.6.
-func grid(s *mat.SymDense, mean []float64, x float64, free int, point func(a, z []float64)) (*mat.VecDense, *mat.SymDense, float64) {
+func grid(
+	s *mat.SymDense, mean []float64, x float64, free int, point func(a, z []float64),
+) (*mat.VecDense, *mat.SymDense, float64) {
 	d, known := s.SymmetricDim(), 1+free
 	steps := map[int]int{2: 150, 3: 40}[free]
 	var c mat.Cholesky

@@ -161,6 +161,9 @@ func TestExchange(t *testing.T) {
 	require.InDeltaSlice(t, []float64{.5, .4 / math.Sqrt(tau), -.3 / math.Sqrt(tau), .1}, l.mean, 1e-12)
 	require.InDeltaSlice(t, []float64{1, .5, .5, 1}, []float64{l.cov[5], l.cov[6], l.cov[9], l.cov[10]}, 1e-12)
 	require.Equal(t, l.cov[1], l.cov[4])
+	var own mat.VecDense
+	own.MulVec(w, mat.NewVecDense(2, l.cov[1:3]))
+	require.InDeltaSlice(t, own.RawVector().Data, l.whitened()[1:3], 1e-12)
 
 	other := l.clone()
 	other.cov[3] += 0.3
