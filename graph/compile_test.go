@@ -60,40 +60,6 @@ func TestWalkEqualsGorgoniasMachine(t *testing.T) {
 	}
 }
 
-func TestFloat32ProgramsApproachFloat64(t *testing.T) {
-	params := testParams()
-	var programs []*Program
-	for _, dtype := range []DType{Float64, Float32} {
-		p, err := BuildAs(dtype, func(b *Builder) {
-			loss := testGraph(b, params[0], params[1], params[2])
-			// an operation without a float32 kernel of its own
-			b.Output("cube", b.Apply(Op{Name: "cube", Rows: 6, Cols: 4, Kernel: func(out []float64, in [][]float64) error {
-				for i, v := range in[0] {
-					out[i] = v * v * v
-				}
-				return nil
-			}}, b.Param(params[0])))
-			b.Minimise(loss, params...)
-		})
-		require.NoError(t, err)
-		require.NoError(t, p.Run())
-		programs = append(programs, p)
-	}
-	double, single := programs[0], programs[1]
-	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
-	require.NotEqual(t, double.Loss(), single.Loss())
-	for _, p := range params {
-		for i, v := range double.Grad(p) {
-			require.InDelta(t, v, single.Grad(p)[i], 2e-5*(1+max(v, -v)))
-		}
-	}
-	require.InDeltaSlice(t, double.Output("cube"), single.Output("cube"), 1e-5)
-	params[0].Value[3]++ // the program's copies follow
-	require.NoError(t, double.Run())
-	require.NoError(t, single.Run())
-	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
-}
-
 func TestSingleParameters(t *testing.T) {
 	params := testParams()
 	build := func(dtype DType) *Program {
