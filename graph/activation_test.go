@@ -9,6 +9,7 @@ import (
 	"missingscore/graph"
 )
 
+// Derivatives where they do not overflow are in TestOperations.
 func TestActivations(t *testing.T) {
 	z := []float64{-800, -745, -40, -20, -3, -0.5, 0, 1e-9, 0.7, 4, 20, 40, 745, 800}
 	sigmoid := func(z float64) float64 { return (1 + math.Tanh(z/2)) / 2 }
@@ -21,18 +22,6 @@ func TestActivations(t *testing.T) {
 		},
 		"tanh": math.Tanh,
 		"silu": func(z float64) float64 { return z * sigmoid(z) },
-	}
-	first := map[string]func(z float64) float64{
-		"softplus": sigmoid,
-		"tanh":     func(z float64) float64 { return 1 / (math.Cosh(z) * math.Cosh(z)) },
-		"silu":     func(z float64) float64 { return sigmoid(z) * (1 + z*sigmoid(-z)) },
-	}
-	second := map[string]func(z float64) float64{
-		"softplus": func(z float64) float64 { return sigmoid(z) * sigmoid(-z) },
-		"tanh":     func(z float64) float64 { return -2 * math.Tanh(z) / (math.Cosh(z) * math.Cosh(z)) },
-		"silu": func(z float64) float64 {
-			return sigmoid(z) * sigmoid(-z) * (2 - z*math.Tanh(z/2))
-		},
 	}
 	for name, activation := range graph.Activations {
 		for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
@@ -56,12 +45,16 @@ func TestActivations(t *testing.T) {
 					require.InDelta(t, want, got, tolerance*math.Max(1, math.Abs(z)), "%s at %v", name, z)
 				}
 				near(usual[name](z), p.Output("value")[i])
-				near(first[name](z), p.Output("slope")[i])
-				near(second[name](z), p.Output("curvature")[i])
-				if math.Abs(z) >= 40 {
-					near(0, p.Grad(x)[i])
+				if slope := p.Output("slope")[i]; math.Abs(z) < 40 {
+					require.False(t, math.IsNaN(slope+p.Grad(x)[i]))
+					continue
+				} else if z > 0 && name != "tanh" {
+					near(1, slope)
+				} else {
+					near(0, slope)
 				}
-				require.False(t, math.IsNaN(p.Grad(x)[i]))
+				near(0, p.Output("curvature")[i])
+				near(0, p.Grad(x)[i])
 			}
 		}
 	}

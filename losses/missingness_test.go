@@ -2,6 +2,7 @@ package losses_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +15,9 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
-	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
-	"missingscore/nets"
 )
 
 type notAtRandom struct {
@@ -142,14 +142,18 @@ func (r notAtRandom) objective(m *model.Gaussian) (loss float64, score []float64
 	return loss, score
 }
 
+func (r notAtRandom) model(m model.Model) model.Model {
+	if r.logistic == nil {
+		return m
+	}
+	return &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
+}
+
 func (r notAtRandom) program(t *testing.T, l way, m model.Model) *graph.Program {
 	t.Helper()
-	if r.logistic != nil {
-		m = &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
-	}
 	x, weight := r.grid()
 	o := losses.ObjectiveFor(r.support, domain.Weight{})
-	p, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, 1, len(weight))
+	p, err := losses.New(graph.Float64, l.Loss, l.weighting, r.model(m), o, 1, len(weight))
 	require.NoError(t, err)
 	copy(p.Input(losses.InputX), x)
 	for k, w := range weight {
@@ -167,99 +171,38 @@ func (r notAtRandom) program(t *testing.T, l way, m model.Model) *graph.Program 
 }
 
 // ∇ log ∫ q φ_Λ dx_mis is E[s + ∇log φ_Λ] under the conditional.
-func TestObservedScoreAgainstQuadrature(t *testing.T) {
+func TestMissingNotAtRandomAgainstQuadrature(t *testing.T) {
 	for name, r := range rows() {
 		t.Run(name, func(t *testing.T) {
 			m := three(t)
 			want, score := r.objective(m)
 			p := r.program(t, byIW, m)
-			require.NoError(t, p.Run())
-			require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-8)
-
-			var seen model.Model = m
-			if r.logistic != nil {
-				seen = model.Observing(&model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}, r.mask)
-			}
+			require.InDelta(t, want, reported(t, p), 1e-8)
 			x, _ := r.grid()
-			q, err := graph.Build(func(b *graph.Builder) {
-				b.Output("score", seen.Evaluate(b, b.Input("x", len(x)/3, 3)).Score)
-			})
+			e, err := model.NewEvaluator(r.model(m), len(x)/3, r.logistic != nil)
 			require.NoError(t, err)
-			copy(q.Input("x"), x)
-			require.NoError(t, q.Run())
+			if r.logistic != nil {
+				e.SetMask(slices.Repeat(r.mask, len(x)/3))
+			}
+			_, each, err := e.At(x)
+			require.NoError(t, err)
 			mean := make([]float64, 3)
 			for k, w := range p.Output(losses.OutputWeights) {
 				for j := range mean {
-					mean[j] += r.mask[j] * w * q.Output("score")[3*k+j]
+					mean[j] += r.mask[j] * w * each[3*k+j]
 				}
 			}
 			require.InDeltaSlice(t, score, mean, 1e-8)
-		})
-	}
-}
 
-func TestGradientAgainstQuadrature(t *testing.T) {
-	for name, r := range rows() {
-		t.Run(name, func(t *testing.T) {
-			m := three(t)
-			p := r.program(t, byIW, m)
-			d, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err })
-			require.NoError(t, err)
-			require.Less(t, d.Error, 1e-8, "%+v", d)
-			d, err = gradcheck.Params(p, m.Params(), 1e-4, func() (float64, error) { loss, _ := r.objective(m); return loss, nil })
+			testtables.Gradient(t, p, m.Params(), 1e-8, func() float64 { return reported(t, p) })
+			d, err := gradcheck.Params(p, m.Params(), 1e-4, func() (float64, error) {
+				loss, _ := r.objective(m)
+				return loss, nil
+			})
 			require.NoError(t, err)
 			require.Less(t, d.Error, 5e-5, "%+v", d)
 			direct := r.program(t, byDirect, m)
-			require.NoError(t, direct.Run())
-			for _, param := range m.Params() {
-				require.InDeltaSlice(t, direct.Grad(param), p.Grad(param), 1e-8)
-			}
+			require.InDeltaSlice(t, gradient(t, direct, m), gradient(t, p, m), 1e-8)
 		})
 	}
-}
-
-func TestImputerOfCensoredCells(t *testing.T) {
-	r := rows()["censored both"]
-	m := three(t)
-	imp := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 5, DiagonalSD: true}, stream.New(3, stream.Initial))
-	p, err := losses.NewImputer(graph.Float64, losses.KL, imp, m, losses.ObjectiveFor(r.support, domain.Weight{}), r.support, 1)
-	require.NoError(t, err)
-	forward, err := losses.NewForward(graph.Float64, imp, 3, 1)
-	require.NoError(t, err)
-	batch := data.NewBatch(1, 3)
-	batch.Rows = append(batch.Rows, 0)
-	batch.X[0], batch.Weight[0] = r.x[0], 1
-	copy(batch.Mask, r.mask)
-	losses.BindImputer(p, r.support, batch)
-	noise := []float64{0.3, -0.8, 0.5}
-	copy(p.Input(losses.InputNoise), noise)
-	require.NoError(t, p.Run())
-	copy(forward.Input(losses.InputX), batch.X)
-	require.NoError(t, forward.Run())
-
-	x, want := append([]float64(nil), r.x...), 0.0
-	low, high := []float64{-math.Inf(1), -math.Inf(1), 1}, []float64{math.Inf(1), -0.5, math.Inf(1)}
-	for j := 1; j < 3; j++ {
-		mean, sd := forward.Output(losses.OutputMean)[j], math.Exp(forward.Output(losses.OutputLogSD)[j])
-		alpha, beta := (low[j]-mean)/sd, (high[j]-mean)/sd
-		z := truncnorm.Transport(noise[j], alpha, beta)
-		x[j] = mean + sd*z
-		want -= 0.5*z*z + math.Log(sd) + truncnorm.LogMass(alpha, beta)
-	}
-	require.True(t, x[1] < -0.5 && x[2] > 1, "%v", x)
-	mu, precision := m.Mean(), m.Precision()
-	for j := range 3 {
-		for k := range 3 {
-			want += 0.5 * (x[j] - mu[j]) * precision.At(j, k) * (x[k] - mu[k])
-		}
-	}
-	require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-10)
-}
-
-func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
-	o, err := losses.Denoising{}.WithDefaults()
-	require.NoError(t, err)
-	m := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
-	_, err = losses.New(graph.Float64, byIW.Loss, byIW.weighting, m, o, 1, 4)
-	require.ErrorContains(t, err, "a missingness mechanism cannot be combined with an objective that adds noise")
 }

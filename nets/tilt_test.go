@@ -19,14 +19,14 @@ func TestTilt(t *testing.T) {
 	of.Covariances = [][]float64{{1, 0.6, 0.6, 2}, {0.5, -0.2, -0.2, 1}}
 	a := []float64{0.9, 0.1}
 	points := []float64{0, 0, -1, 1, 2, 2, 5, -3}
-	at := func(points []float64) []float64 {
+	at := func(m model.Model, points ...float64) (log, score []float64) {
 		e, err := model.NewEvaluator(m, len(points)/2, false)
 		require.NoError(t, err)
-		log, _, err := e.At(points)
+		log, score, err = e.At(points)
 		require.NoError(t, err)
-		return append([]float64{}, log...)
+		return log, score
 	}
-	plain := at(points)
+	plain, _ := at(m, points...)
 	_, none, _ := m.Split()
 	require.Nil(t, none)
 	m = m.WithTilt(of, a).(*energy)
@@ -39,23 +39,17 @@ func TestTilt(t *testing.T) {
 		all := []bool{true, true}
 		return to.Given(all).Joint(x, part) - from.Given(all).Joint(x, part)
 	}
-	tilted := at(points)
+	tilted, _ := at(m, points...)
 	for i := range plain {
 		require.InDelta(t, ratio(points[2*i:2*i+2]), tilted[i]-plain[i], 1e-10)
 	}
-	e, err := model.NewEvaluator(m, 1, false)
-	require.NoError(t, err)
-	_, score, err := e.At([]float64{1, 1})
-	require.NoError(t, err)
 	const h = 1e-5
-	up := at([]float64{1 + h, 1, 1 - h, 1})
+	up, _ := at(m, 1+h, 1, 1-h, 1)
+	_, score := at(m, 1, 1)
 	require.InDelta(t, (up[0]-up[1])/(2*h), score[0], 1e-6)
 
 	untilted, got, factor := m.Split()
-	e, err = model.NewEvaluator(untilted, 4, false)
-	require.NoError(t, err)
-	log, _, err := e.At(points)
-	require.NoError(t, err)
+	log, _ := at(untilted, points...)
 	require.InDeltaSlice(t, plain, log, 1e-12)
 	all := of.Given([]bool{true, true})
 	_, unit := factor(points[:2])
@@ -68,10 +62,7 @@ func TestTilt(t *testing.T) {
 	}
 
 	bent := m.Bent([]float64{0.3, -0.2}, []float64{0.1, 0.03, 0.03, -0.05}).(*energy)
-	e, err = model.NewEvaluator(bent, 4, false)
-	require.NoError(t, err)
-	log, _, err = e.At(points)
-	require.NoError(t, err)
+	log, _ = at(bent, points...)
 	gain := func(x []float64) float64 {
 		return 0.3*x[0] - 0.2*x[1] - 0.1*x[0]*x[0]/2 + 0.05*x[1]*x[1]/2 - 0.03*x[0]*x[1]
 	}
@@ -90,7 +81,7 @@ func TestTilt(t *testing.T) {
 	for i, v := range points {
 		units = append(units, []float64{3, -1}[i%2]+[]float64{2, 0.5}[i%2]*v)
 	}
-	again := at(units)
+	again, _ := at(m, units...)
 	for i := range tilted {
 		require.InDelta(t, tilted[i]-tilted[0], again[i]-again[0], 1e-9)
 	}

@@ -15,6 +15,7 @@ import (
 	"example.com/extension"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
@@ -44,41 +45,14 @@ func TestStudent(t *testing.T) {
 	require.True(t, ok)
 	log, _ := at(t, m, []float64{0.3, 2, -4, 1})
 	require.InDelta(t, truth.LogProb([]float64{0.3, 2})-truth.LogProb([]float64{-4, 1}), log[0]-log[1], 1e-12)
-}
 
-// Score −c P(x−μ), Hessian −c P + 2c²/(ν+d) u uᵀ, u = P(x−μ), c = (ν+d)/(ν+m).
-func TestStudentsDerivatives(t *testing.T) {
-	const d, nu = 3, 5.0
-	rng := rand.New(rand.NewPCG(1, 5))
-	normal := model.NewGaussian(d, model.CholeskyFactor)
-	for _, p := range normal.Params() {
-		for i := range p.Value {
-			p.Value[i] = 0.5 * rng.NormFloat64()
-		}
-	}
-	p, err := graph.Build(func(b *graph.Builder) {
-		e := extension.Student{Parametric: normal, Freedom: nu}.Evaluate(b, b.Input("x", 1, d))
-		b.Output("score", e.Score)
-		b.Output("diagonal", e.Diagonal)
-		b.Output("product", e.HessianProduct(b.Constant(1, d, []float64{1, -2, 3})))
-	})
+	made, err := model.New("student", 3, []byte(`{"freedom":7}`), nil)
 	require.NoError(t, err)
-	x := []float64{0.4, -1.5, 2}
-	copy(p.Input("x"), x)
-	require.NoError(t, p.Run())
-	precision, mu := normal.Precision(), normal.Mean()
-	gap, u := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
-	gap.SubVec(mat.NewVecDense(d, x), mat.NewVecDense(d, mu))
-	u.MulVec(precision, gap)
-	c := (nu + d) / (nu + mat.Dot(gap, u))
-	var along mat.VecDense
-	along.MulVec(precision, mat.NewVecDense(d, []float64{1, -2, 3}))
-	uv := u.AtVec(0) - 2*u.AtVec(1) + 3*u.AtVec(2)
-	for j := range d {
-		require.InDelta(t, -c*u.AtVec(j), p.Output("score")[j], 1e-12)
-		require.InDelta(t, -c*precision.At(j, j)+2*c*c/(nu+d)*u.AtVec(j)*u.AtVec(j), p.Output("diagonal")[j], 1e-12)
-		require.InDelta(t, -c*along.AtVec(j)+2*c*c/(nu+d)*u.AtVec(j)*uv, p.Output("product")[j], 1e-12)
-	}
+	options, err := model.Options(made)
+	require.NoError(t, err)
+	again, err := model.New("student", 3, options, nil)
+	require.NoError(t, err)
+	require.Equal(t, 7., again.(extension.Student).Freedom)
 }
 
 func attention(m model.Model, x []float64) float64 {
@@ -211,6 +185,10 @@ func TestColumns(t *testing.T) {
 	setting.Options = []byte(`{"weights":[1,1]}`)
 	_, err = losses.NewObjective("columns", setting)
 	require.ErrorContains(t, err, "objective columns: 2 weights for the 3 columns [a b c]")
+	setting.Options, setting.Domain = []byte(`{"weights":[1,1,1]}`), domain.All(3)
+	setting.Domain.Lower[0] = 0
+	_, err = losses.NewObjective("columns", setting)
+	require.ErrorContains(t, err, "without bounds")
 }
 
 func TestTemperedAndBlend(t *testing.T) {

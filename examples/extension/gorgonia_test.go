@@ -182,43 +182,6 @@ func TestMethodsInGorgoniasGraph(t *testing.T) {
 	mask := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(3, 2), gorgonia.WithName("mask"))
 	_, err = losses.Extend(x, mask, losses.Marginal, losses.Uniform, m, losses.Classical)
 	require.ErrorContains(t, err, "(b·r, d)")
-}
-
-// To the last digit.
-func TestGorgoniasMachine(t *testing.T) {
-	const n, d = 4, 2
-	rows := []float64{0.3, 1, -1, 0.5, 2, -0.2, 0.1, -0.7}
-	m := extension.NewTwoLayers(d, 3, rand.New(rand.NewPCG(1, 1)))
-	again := extension.NewTwoLayers(d, 3, rand.New(rand.NewPCG(1, 2)))
-	g := gorgonia.NewGraph()
-	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(n, d), gorgonia.WithName("x"))
-	var e, other model.Evaluation
-	_, err := graph.Extend(g, func(b *graph.Builder) { e = m.Evaluate(b, x) })
-	require.NoError(t, err)
-	_, err = graph.Extend(g, func(b *graph.Builder) { other = again.Evaluate(b, x) })
-	require.NoError(t, err)
-	outputs := gorgonia.Nodes{e.LogDensity, e.Score, e.Diagonal, other.Score}
-	machine := gorgonia.NewTapeMachine(g.SubgraphRoots(outputs...))
-	defer machine.Close()
-	require.NoError(t, gorgonia.Let(x, tensor.New(tensor.WithShape(n, d), tensor.WithBacking(rows))))
-	require.NoError(t, machine.RunAll())
-
-	p, err := graph.Build(func(b *graph.Builder) {
-		x := b.Input("x", n, d)
-		e := m.Evaluate(b, x)
-		b.Output("0", e.LogDensity)
-		b.Output("1", e.Score)
-		b.Output("2", e.Diagonal)
-		b.Output("3", again.Evaluate(b, x).Score)
-	})
-	require.NoError(t, err)
-	copy(p.Input("x"), rows)
-	require.NoError(t, p.Run())
-	for i, n := range outputs {
-		require.Equal(t, p.Output(fmt.Sprint(i)), n.Value().Data(), i)
-	}
-	require.NotEqual(t, p.Output("1"), p.Output("3"), "two models in a graph are two")
-
 	_, err = graph.Extend(gorgonia.NewGraph(), func(b *graph.Builder) { b.Failf("no") })
 	require.ErrorContains(t, err, "no")
 }

@@ -10,7 +10,6 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
-	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 
@@ -53,20 +52,12 @@ func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[str
 }
 
 func handWritten(t testing.TB, d int) map[string]model.Model {
-	means, deviations := make([][]float64, 3), make([][]float64, 3)
 	rng := stream.New(3, 3)
-	for k := range means {
-		for range d {
-			means[k], deviations[k] = append(means[k], rng.NormFloat64()), append(deviations[k], 0.5+rng.Float64())
-		}
-	}
-	mixture, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.5, 0.3, 0.2}, Means: means, Deviations: deviations})
-	require.NoError(t, err)
 	models := map[string]model.Model{
 		"gaussian": model.NewGaussian(d, model.CholeskyFactor),
 		"natural":  model.NewGaussian(d, model.Natural),
 		"quartic":  model.NewQuartic(d),
-		"mixture":  mixture,
+		"mixture":  randomMixture(t, d, 3),
 	}
 	for _, m := range models {
 		for _, p := range m.Params() {
@@ -168,59 +159,5 @@ func TestDerivedOperations(t *testing.T) {
 				return model.FromLogDensity(d, params, expression)
 			})
 		})
-	}
-}
-
-func TestDerivedRefusals(t *testing.T) {
-	root := &graph.Function{Name: "root", F: math.Sqrt}
-	zero := func(b *graph.Builder, x graph.Node) graph.Node { return b.Scale(0, x) }
-	for name, c := range map[string]struct {
-		log  func(b *graph.Builder, x graph.Node) graph.Node
-		need func(b *graph.Builder, e model.Evaluation) graph.Node
-		want string
-	}{
-		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "root has no derivative, which is needed here"},
-		"no second derivative": {
-			func(b *graph.Builder, x graph.Node) graph.Node {
-				return b.RowSum(graph.LogMass(b, x, b.Map(graph.Complement, x)))
-			},
-			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
-			"cannot be derived: logmass has no second derivative",
-		},
-		"no second derivative for a product": {
-			func(b *graph.Builder, x graph.Node) graph.Node {
-				return b.RowSum(graph.LogMass(b, x, b.Map(graph.Complement, x)))
-			},
-			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.HessianProduct(zero(b, e.Score)) },
-			"has no derivative, which is needed here",
-		},
-		"mixed rows": {
-			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Sub(x, b.Rows(b.ColSum(x), 4))) },
-			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
-			"colsum has no second derivative along coordinates, or mixes rows",
-		},
-		"mixed rows by a product": {
-			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.MatMul(false, true, x, x)) },
-			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
-			"mixes rows of x",
-		},
-		"a rectifier": {
-			func(b *graph.Builder, x graph.Node) graph.Node {
-				return b.RowSum(b.Affine(x, b.Constant(2, 1, []float64{1, 2}), b.Constant(1, 1, []float64{1}), true))
-			},
-			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
-			"a rectifier has no second derivative: use Activate",
-		},
-		"wrong shape": {zero, nil, "the log density of 4 rows has shape (4, 2), expected (4, 1)"},
-	} {
-		_, err := graph.Build(func(b *graph.Builder) {
-			m := model.FromLogDensity(2, nil, c.log)
-			e := m.Evaluate(b, b.Input("x", 4, 2))
-			b.Output("score", e.Score)
-			if c.need != nil {
-				b.Output("second", c.need(b, e))
-			}
-		})
-		require.ErrorContains(t, err, c.want, name)
 	}
 }

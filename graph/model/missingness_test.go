@@ -28,15 +28,6 @@ func logisticOn(d int) *missingness.Logistic {
 
 var masks = []float64{1, 0, 0, 1, 1, 0, 1} // repeated over rows of any length
 
-func TestJoint(t *testing.T) {
-	modeltest.Run(t, func(d int) model.Model {
-		return model.Observing(&model.Joint{
-			Model:       model.NewGaussian(d, model.CholeskyFactor),
-			Missingness: model.NewLogisticMissingness(logisticOn(d)),
-		}, masks)
-	})
-}
-
 func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask []float64) (log, score, diagonal []float64) {
 	t.Helper()
 	d := len(l.Intercept)
@@ -96,14 +87,6 @@ func TestLogisticMissingnessFarOut(t *testing.T) {
 	require.InEpsilon(t, 2*small, score[4], 1e-9, "small, not nothing")
 }
 
-func TestJointNeedsItsPattern(t *testing.T) {
-	_, err := graph.Build(func(b *graph.Builder) {
-		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
-		b.Output("score", j.Evaluate(b, b.Input("x", 2, 1)).Score)
-	})
-	require.ErrorContains(t, err, "needs the mask of observed cells")
-}
-
 // fading: a row enters the table with probability exp(−½ Σ_{j∈Λ} x_j²).
 type fading struct{}
 
@@ -117,12 +100,17 @@ func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {
 	}
 }
 
-func TestOwnMissingness(t *testing.T) {
-	modeltest.Run(t, func(d int) model.Model {
-		return model.Observing(&model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}, masks)
-	})
-	modeltest.Run(t, func(d int) model.Model { // two reasons at once
-		inner := &model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}
-		return model.Observing(&model.Joint{Model: inner, Missingness: model.NewLogisticMissingness(logisticOn(d))}, masks)
-	})
+func TestJointsAreModels(t *testing.T) {
+	for _, m := range []func(d int) model.Joint{
+		func(d int) model.Joint { return model.Joint{Model: model.NewGaussian(d, model.CholeskyFactor)} },
+		func(d int) model.Joint { // two reasons at once
+			return model.Joint{Model: &model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}}
+		},
+	} {
+		modeltest.Run(t, func(d int) model.Model {
+			joint := m(d)
+			joint.Missingness = model.NewLogisticMissingness(logisticOn(d))
+			return model.Observing(&joint, masks)
+		})
+	}
 }

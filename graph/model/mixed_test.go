@@ -122,18 +122,4 @@ func TestMixedQuantities(t *testing.T) {
 	require.Equal(t, [][]float64{{8, 5}, {13, -1}}, m.Means)
 	require.InDeltaSlice(t, []float64{1.44 * 4, -0.6 * 6, -0.6 * 6, 4 * 9}, m.Covariances[1], 1e-12)
 	require.InDelta(t, 6, m.Deviation(1, 2), 1e-12)
-
-	bent := mixedExample()
-	bent.Covariances[1][1], bent.Covariances[1][2] = 3, 3
-	require.ErrorContains(t, again.(model.Parametric).SetQuantities(bent.Quantities()), "covariances: component 2 is not positive definite")
-	broken := mixedExample()
-	broken.Shares[1][0] = 0.7
-	require.ErrorContains(t, again.(model.Parametric).SetQuantities(broken.Quantities()), "shares: component 2, column 2")
-	for options, why := range map[string]string{
-		`{"components":2,"levels":[0,3]}`:      "levels of 2 columns are given, 4 are needed",
-		`{"components":2,"levels":[0,-3,0,1]}`: "levels: give the number of levels of each column",
-	} {
-		_, err := model.New("mixture", 4, []byte(options), stream.New(1))
-		require.ErrorContains(t, err, why)
-	}
 }

@@ -12,4 +12,5 @@ func TestLoopsWithoutVectors(t *testing.T) {
 	defer func(was, wasFaster bool) { fast, faster = was, wasFaster }(fast, faster)
 	fast, faster = false, false
 	TestLoops(t)
+	TestElementary(t)
 }

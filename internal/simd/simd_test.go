@@ -35,65 +35,59 @@ func TestLoops(t *testing.T) {
 
 func loops[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for n := range 150 {
-		x, y, k := numbers[T](rng, n, 0.2), numbers[T](rng, n, 0.2), T(rng.NormFloat64())
-		for name, c := range map[string]struct {
-			loop  func(out []T)
-			value func(x, y float64) float64
-		}{
-			"add":     {func(out []T) { Add(out, x, y) }, func(x, y float64) float64 { return x + y }},
-			"mul":     {func(out []T) { Mul(out, x, y) }, func(x, y float64) float64 { return x * y }},
-			"scale":   {func(out []T) { Scale(out, []T{k}, x) }, func(x, _ float64) float64 { return float64(k) * x }},
-			"axpy":    {func(out []T) { copy(out, x); Axpy(out, []T{k}, y) }, func(x, y float64) float64 { return x + float64(k)*y }},
-			"rectify": {func(out []T) { copy(out, x); Rectify(out, y) }, func(x, y float64) float64 { return max(x+y, 0) }},
-			"gate": {func(out []T) { Gate(out, x, y) }, func(x, y float64) float64 {
-				if x > 0 {
-					return y
-				}
-				return 0
-			}},
-		} {
-			all := slices.Repeat([]T{7}, n+9)
-			c.loop(all[:n])
-			for i, v := range all[:n] {
-				a, b := float64(x[i]), float64(y[i])
-				require.InDelta(t, c.value(a, b), float64(v), 2*epsilon[T]()*(math.Abs(a)+math.Abs(b))*(2+math.Abs(float64(k))), "%s, %d numbers", name, n)
+	table := map[string]struct {
+		loop  func(out, x, y, k []T) // rows of x, one row y, a number k for each row
+		value func(x, y, k float64) float64
+	}{
+		"add":   {func(out, x, y, _ []T) { Add(out, x, y) }, func(x, y, _ float64) float64 { return x + y }},
+		"mul":   {func(out, x, y, _ []T) { Mul(out, x, y) }, func(x, y, _ float64) float64 { return x * y }},
+		"scale": {func(out, _, y, k []T) { Scale(out, k, y) }, func(_, y, k float64) float64 { return k * y }},
+		"rectify": {func(out, x, y, _ []T) {
+			copy(out, x)
+			Rectify(out, y)
+		}, func(x, y, _ float64) float64 { return max(x+y, 0) }},
+		"gate": {func(out, x, y, _ []T) {
+			for r := 0; r < len(x); r += max(1, len(y)) {
+				Gate(out[r:r+len(y)], x[r:r+len(y)], y)
 			}
-			require.Equal(t, slices.Repeat([]T{7}, 9), all[n:], name)
-		}
-		sum, size := 0.0, 0.0
-		for i, v := range x {
-			sum += float64(v) * float64(y[i])
-			size += math.Abs(float64(v * y[i]))
-		}
-		require.InDelta(t, sum, float64(Dot(x, y)), float64(n)*epsilon[T]()*size, "dot, %d numbers", n)
+		}, func(x, y, _ float64) float64 {
+			if x > 0 {
+				return y
+			}
+			return 0
+		}},
 	}
-	for n := 1; n < 20; n++ { // rows
-		const rows = 3
-		x, row, k := numbers[T](rng, rows*n, 0), numbers[T](rng, n, 0), numbers[T](rng, rows, 0)
-		sum, product, scaled, rectified, dots, total, want := make([]T, rows*n), make([]T, rows*n), make([]T, rows*n), slices.Clone(x), make([]T, rows), make([]T, n), make([]T, n)
-		Add(sum, x, row)
-		Mul(product, x, row)
-		Scale(scaled, k, row)
-		Rectify(rectified, row)
-		Dots(dots, row, x)
-		Axpy(total, k, x)
-		for r := range rows {
-			of := func(x []T) []T { return x[r*n : r*n+n] }
-			out := make([]T, n)
-			Add(out, of(x), row)
-			require.Equal(t, out, of(sum))
-			Mul(out, of(x), row)
-			require.Equal(t, out, of(product))
-			Scale(out, k[r:r+1], row)
-			require.Equal(t, out, of(scaled))
-			copy(out, of(x))
-			Rectify(out, row)
-			require.Equal(t, out, of(rectified))
-			require.Equal(t, Dot(row, of(x)), dots[r])
-			Axpy(want, k[r:r+1], of(x))
+	for n := range 150 {
+		rows := 1 + 2*(n%2)
+		x, y, k := numbers[T](rng, rows*n, 0.2), numbers[T](rng, n, 0.2), numbers[T](rng, rows, 0)
+		at := func(i int) (a, b, c float64) { return float64(x[i]), float64(y[i%n]), float64(k[i/n]) }
+		for name, c := range table {
+			all := slices.Repeat([]T{7}, rows*n+9)
+			c.loop(all[:rows*n], x, y, k)
+			for i, v := range all[:rows*n] {
+				a, b, by := at(i)
+				size := (math.Abs(a) + math.Abs(b)) * (2 + math.Abs(by))
+				require.InDelta(t, c.value(a, b, by), float64(v), 2*epsilon[T]()*size, "%s, %d numbers", name, n)
+			}
+			require.Equal(t, slices.Repeat([]T{7}, 9), all[rows*n:], name)
 		}
-		require.Equal(t, want, total)
+		dots, sums := make([]T, rows), slices.Clone(y)
+		Dots(dots, y, x)
+		Axpy(sums, k, x)
+		dot, sum, size := make([]float64, rows), make([]float64, n), 1.0
+		for i := range x {
+			a, b, by := at(i)
+			dot[i/n] += a * b
+			sum[i%n] += by * a
+			size += math.Abs(a * b)
+		}
+		for r, v := range dots {
+			require.InDelta(t, dot[r], float64(v), float64(n)*epsilon[T]()*size, "dot, %d numbers", n)
+			require.Equal(t, v, Dot(y, x[r*n:r*n+n]))
+		}
+		for i, v := range sums {
+			require.InDelta(t, float64(y[i])+sum[i], float64(v), 100*epsilon[T](), "axpy, %d numbers", n)
+		}
 	}
 	nan := T(math.NaN())
 	x, ones := []T{nan, 1, 2, 3, nan}, []T{1, 1, 1, 1, 1}

@@ -10,6 +10,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/missingness"
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -96,4 +98,23 @@ func Worst(mean, se []float64) (z float64) {
 		z = max(z, math.Abs(mean[i])/se[i])
 	}
 	return z
+}
+
+// Gradient compares a program's gradient with central differences of f, by default of its loss.
+func Gradient(t testing.TB, p *graph.Program, params []*graph.Param, most float64, f func() float64) {
+	t.Helper()
+	diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) {
+		if f != nil {
+			return f(), nil
+		}
+		err := p.Run()
+		return p.Loss(), err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, most, "%+v", diff)
+	size := 0
+	for _, q := range params {
+		size += len(q.Value)
+	}
+	require.Equal(t, size, diff.Compared)
 }

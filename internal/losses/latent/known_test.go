@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/internal/stream"
@@ -56,18 +57,14 @@ func TestLevels(t *testing.T) {
 			}
 			cov.SetSym(j, j, 1)
 		}
-		var c mat.Cholesky
-		var lower mat.TriDense
-		require.True(t, c.Factorize(cov))
-		c.LTo(&lower)
-		rng, w := stream.New(1, 1), whitening(width)
+		rng := stream.New(1, 1)
+		utilities, ok := distmv.NewNormal(make([]float64, width), cov, rng)
+		require.True(t, ok)
+		w := whitening(width)
 		count, sum, square := make([]float64, width+1), mat.NewDense(width+1, width, nil), mat.NewDense(width+1, width, nil)
-		x, u, y := mat.NewVecDense(width, nil), mat.NewVecDense(width, nil), mat.NewVecDense(width, nil)
+		u, y := mat.NewVecDense(width, nil), mat.NewVecDense(width, nil)
 		for range n {
-			for j := range width {
-				x.SetVec(j, rng.NormFloat64())
-			}
-			u.MulVec(&lower, x)
+			utilities.Rand(u.RawVector().Data)
 			y.MulVec(w, u) // about its mean
 			best, level := 0.0, 0
 			for j, mean := range a {

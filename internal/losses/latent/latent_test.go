@@ -2,9 +2,11 @@ package latent
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -83,65 +85,132 @@ func ordinal(t *testing.T, table *data.Table, cuts [][]float64) *data.Table {
 	return z
 }
 
-// Draws of one row, (0.2, 1.1] × (−∞, −0.5] × a gap × 0.7, against sums over a grid. Standard
-// errors below 0.002.
+// Moments of one row's latent numbers by draws and by sums over a grid: a number, an item or a
+// nominal column, and gaps. Standard errors are below 0.005.
 func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
-	r := mat.NewSymDense(4, []float64{1, .5, .3, -.2, .5, 1, .4, .1, .3, .4, 1, .35, -.2, .1, .35, 1})
-	const copies, sweeps = 4000, 20
-	table := &data.Table{N: copies, D: 4, Cuts: [][]float64{{.2, 1.1}, {-.5}, {.6}, nil}}
-	for range copies {
-		table.Values = append(table.Values, .5, -1, 0, .7)
-		table.Observed = append(table.Observed, true, true, false, true)
-	}
-	m := &pairmoments.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
-	c := newChain(table, nil, all(copies), nil, 2, m)
-	copy(c.law.cov, r.RawSymmetric().Data)
-	got, below := make([]float64, 16), 0.
-	for k := range sweeps + 10 {
-		require.NoError(t, c.sweep(t.Context()))
-		for at, v := range c.total.second {
-			if k >= 10 {
-				got[at] += v / sweeps / copies
-			}
-		}
-		if k >= 10 {
-			below += c.total.below[2][0] / sweeps / copies
-		}
-	}
-	want, share := rectangle(r)
-	for j := range 4 {
-		for k := j; k < 4; k++ {
-			require.InDelta(t, want.At(j, k), got[j*4+k], 0.008, "%d, %d", j, k)
+	items := mixed(nil, nil, 0, 0, 0, 0)
+	items.Cuts = [][]float64{nil, {.2, 1.1}, {-.5}, {.6}}
+	rowMoments(t, items, []float64{.7, .5, -1, 0}, make([]float64, 4), 2, func(a, z []float64) {
+		z[0], z[1] = .2+.9*a[0], -.5-6*a[1]
+	})
+	mean := []float64{0.2, -0.3, 0.4, 0.1, 0.6, -0.5}
+	for _, width := range []int{2, 3} {
+		for level := range width + 1 {
+			values := append([]float64{.7}, slices.Repeat([]float64{float64(level)}, width+2)...)
+			rowMoments(t, mixed(nil, nil, 0, width, 2), values, mean[:3+width], width, func(a, z []float64) {
+				best := 0. // u_level − u_0 = 6a_0, u_level − u_k = 6a_k for the others
+				if level > 0 {
+					best = 6 * a[0]
+				}
+				for k := range z {
+					if z[k] = best - 6*a[k]; k+1 < level {
+						z[k] = best - 6*a[k+1]
+					}
+				}
+				if level > 0 {
+					z[level-1] = best
+				}
+			})
 		}
 	}
-	require.InDelta(t, share, below, 0.003)
-	require.InDelta(t, 0, c.total.below[0][0], 0)
-	require.InDelta(t, copies, c.total.below[0][1], 0)
 }
 
-func rectangle(r *mat.SymDense) (*mat.SymDense, float64) {
-	var c mat.Cholesky
-	c.Factorize(r)
-	var p mat.SymDense
-	_ = c.InverseTo(&p)
-	const x = .7
-	want, mass, share := mat.NewSymDense(4, nil), 0., 0.
-	const steps = 400
-	for i := range steps {
-		for k := range steps {
-			a, b := .2+.9*(float64(i)+.5)/steps, -.5-6*(float64(k)+.5)/steps
-			own := p.At(2, 2)
-			m := -(p.At(2, 0)*a + p.At(2, 1)*b + p.At(2, 3)*x) / own
-			z := mat.NewVecDense(4, []float64{a, b, m, x})
-			w := math.Exp(-mat.Inner(z, &p, z) / 2)
-			mass += w
-			share += w * distuv.UnitNormal.CDF((.6-m)*math.Sqrt(own))
-			want.SymRankOne(want, w, z)
-			want.SetSym(2, 2, want.At(2, 2)+w/own)
+// The first column is observed, point maps (0, 1)^free linearly to the next, the others are missing.
+func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, point func(a, z []float64)) {
+	t.Helper()
+	const copies, sweeps, burn = 3000, 80, 10
+	d, known := of.D, 1+free
+	s := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range j {
+			s.SetSym(j, k, []float64{.35, -.25, .3, .15, -.4}[(j*k+j+k)%5])
+		}
+		if s.SetSym(j, j, 1); of.Cuts[1] == nil {
+			s.SetSym(j, j, 1+0.1*float64(j))
 		}
 	}
-	want.ScaleSym(1/mass, want)
-	return want, share / mass
+	table := *of
+	table.N, table.Values = copies, slices.Repeat(values, copies)
+	for at := range table.Values {
+		table.Observed = append(table.Observed, at%d < known)
+	}
+	c := newChain(&table, nominal(&table), all(copies), nil, 2, &pairmoments.Moments{D: d, S: make([]float64, d*d)})
+	copy(c.law.mean, mean)
+	for j := range d {
+		for k := range d {
+			c.law.cov[j*d+k] = s.At(j, k)
+		}
+	}
+	first, second, below := make([]float64, d), make([]float64, d*d), 0.
+	for k := range sweeps + burn {
+		require.NoError(t, c.sweep(t.Context()))
+		if k < burn {
+			continue
+		}
+		floats.AddScaled(first, 1./sweeps/copies, c.total.first)
+		floats.AddScaled(second, 1./sweeps/copies, c.total.second)
+		if of.Cuts[1] != nil {
+			below += c.total.below[3][0] / sweeps / copies
+		}
+	}
+	wantFirst, wantSecond, share := grid(s, mean, values[0], free, point)
+	for j := range d {
+		require.InDelta(t, wantFirst.AtVec(j), first[j], 0.012, "%v: %d", values, j)
+		for k := j; k < d; k++ {
+			require.InDelta(t, wantSecond.At(j, k), second[j*d+k], 0.022, "%v: %d, %d", values, j, k)
+		}
+	}
+	if of.Cuts[1] != nil {
+		require.InDelta(t, share, below, 0.003)
+		require.Equal(t, []float64{0, copies}, c.total.below[1][:2])
+	}
+}
+
+// share is of the last column below 0.6.
+func grid(
+	s *mat.SymDense, mean []float64, x float64, free int, point func(a, z []float64),
+) (*mat.VecDense, *mat.SymDense, float64) {
+	d, known := s.SymmetricDim(), 1+free
+	steps := map[int]int{2: 150, 3: 40}[free]
+	var c mat.Cholesky
+	c.Factorize(s.SliceSym(0, known))
+	var p mat.SymDense
+	_ = c.InverseTo(&p)
+	cross := mat.DenseCopyOf(s).Slice(known, d, 0, known)
+	var b, rest mat.Dense
+	b.Mul(cross, &p)
+	rest.Mul(&b, cross.T())
+	first, second, mass, share := mat.NewVecDense(d, nil), mat.NewSymDense(d, nil), 0., 0.
+	z, about := mat.NewVecDense(d, nil), mat.NewVecDense(known, nil)
+	z.SetVec(0, x)
+	for at := range int(math.Pow(float64(steps), float64(free))) {
+		a := make([]float64, free)
+		for j := range a {
+			a[j] = (float64(at%steps) + .5) / float64(steps)
+			at /= steps
+		}
+		point(a, z.RawVector().Data[1:known])
+		for j := range known {
+			about.SetVec(j, z.AtVec(j)-mean[j])
+		}
+		for j := known; j < d; j++ {
+			z.SetVec(j, mean[j]+mat.Dot(b.RowView(j-known), about))
+		}
+		w := math.Exp(-mat.Inner(about, &p, about) / 2)
+		mass += w
+		first.AddScaledVec(first, w, z)
+		second.SymRankOne(second, w, z)
+		deviation := math.Sqrt(s.At(d-1, d-1) - rest.At(d-1-known, d-1-known))
+		share += w * distuv.UnitNormal.CDF((.6-z.AtVec(d-1))/deviation)
+	}
+	first.ScaleVec(1/mass, first)
+	second.ScaleSym(1/mass, second)
+	for j := known; j < d; j++ {
+		for k := j; k < d; k++ {
+			second.SetSym(j, k, second.At(j, k)+s.At(j, k)-rest.At(j-known, k-known))
+		}
+	}
+	return first, second, share / mass
 }
 
 // One column missing by another: maximum likelihood is the regression on rows that have both

@@ -75,39 +75,23 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 	}
 }
 
-func TestPairsThatNoRowHasAreZero(t *testing.T) {
-	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
-	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
-	require.NoError(t, err)
-	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
-	require.Zero(t, m.Least)
-	require.NoError(t, m.Shrink(t.Context(), 1))
-	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
-}
-
-func TestNothingIsMovedWithoutGaps(t *testing.T) {
-	const n, d = 10, 30
-	table := gapped(t, n, d, 0)
-	m, err := pairmoments.Of(t.Context(), table, all(n), nil, 1)
-	require.NoError(t, err)
-	before := append([]float64(nil), m.S...)
-	require.NoError(t, m.Shrink(t.Context(), 2))
-	require.Zero(t, m.Shrunk)
-	require.Equal(t, before, m.S)
-}
-
 // Eigenvalues by gonum; the shrinkage can be undone.
 func TestShrink(t *testing.T) {
 	for _, c := range []struct {
 		n, d    int
 		missing float64
-	}{{60, 40, 0.5}, {30, 90, 0.2}, {400, 10, 0.3}} {
+	}{{60, 40, 0.5}, {30, 90, 0.2}, {400, 10, 0.3}, {10, 30, 0}} {
 		table := gapped(t, c.n, c.d, c.missing)
 		m, err := pairmoments.Of(t.Context(), table, all(c.n), nil, 1)
 		require.NoError(t, err)
 		raw := append([]float64(nil), m.S...)
 		lowest := least(raw, c.d)
 		require.NoError(t, m.Shrink(t.Context(), 1))
+		if c.missing == 0 {
+			require.Zero(t, m.Shrunk)
+			require.Equal(t, raw, m.S)
+			continue
+		}
 		require.InDelta(t, lowest, m.Lowest, 1e-6)
 		require.GreaterOrEqual(t, least(m.S, c.d), -1e-9)
 		largest, noise, square := 0.0, 0.0, 0.0
@@ -153,9 +137,16 @@ func least(s []float64, d int) float64 {
 	return e.Values(nil)[0]
 }
 
-func TestShrinkNamesAColumnThatDoesNotVary(t *testing.T) {
-	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 2, 0}, Observed: []bool{true, true, true, true}}
+func TestTwoRows(t *testing.T) {
+	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
 	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
+	require.NoError(t, err)
+	require.Zero(t, m.Least, "no row has both")
+	require.NoError(t, m.Shrink(t.Context(), 1))
+	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
+
+	table.Values, table.Observed = []float64{1, 0, 2, 0}, []bool{true, true, true, true}
+	m, err = pairmoments.Of(t.Context(), table, all(2), nil, 1)
 	require.NoError(t, err)
 	require.EqualError(t, m.Shrink(t.Context(), 1), "column 2 is constant where it is observed")
 }
