@@ -2,8 +2,6 @@ package fitted_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,24 +15,17 @@ import (
 
 func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 2, Seed: 1, Keep: 8})
-	text, err := r.Saved(gaps).Encode(nil)
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	saved, err := fitted.Load(path)
-	require.NoError(t, err)
+	saved, text := reloaded(t, r.Saved(gaps))
 	require.True(t, saved.Outcome.Converged)
-	again, err := saved.Encode(nil)
-	require.NoError(t, err)
-	require.Equal(t, string(text), string(again))
+	_, again := reloaded(t, saved)
+	require.Equal(t, text, again)
 	f, err := saved.Fitted()
 	require.NoError(t, err)
 	for from, wrong := range map[string]string{
 		`"log_weights"`: `"log_weight"`, `"version": 5`: `"version": 6`, `"standardised_by"`: `"standardized_by"`,
 	} {
-		require.Contains(t, string(text), from)
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, wrong, 1)), 0o600))
-		_, err := fitted.Load(path)
+		require.Contains(t, text, from)
+		_, err := load(t, strings.Replace(text, from, wrong, 1))
 		require.ErrorContains(t, err, "is not a usable model")
 	}
 	return f
