@@ -180,27 +180,6 @@ func TestStepMaximises(t *testing.T) {
 	require.Greater(t, path[len(path)-1].Likelihood, path[0].Likelihood+0.1)
 }
 
-func TestOrderOfLevels(t *testing.T) {
-	table := clusters(300, stream.New(4))
-	f, err := Fit(context.Background(), table, Config{Seed: 1})
-	require.NoError(t, err)
-	other := clusters(300, stream.New(4))
-	order := []float64{2, 0, 1} // of the new code of each old one
-	other.Levels[1] = []string{"Oslo", "Rome", "Lima"}
-	for i := 1; i < len(other.Values); i += 4 {
-		other.Values[i] = order[int(other.Values[i])]
-	}
-	g, err := Fit(context.Background(), other, Config{Seed: 1})
-	require.NoError(t, err)
-	require.InDelta(t, f.Likelihood, g.Likelihood, 1e-9)
-	require.Len(t, g.Model.Weights, len(f.Model.Weights))
-	for k := range f.Model.Weights {
-		for c := range 3 {
-			require.InDelta(t, f.Model.Shares[k][c], g.Model.Shares[k][int(order[c])], 1e-6)
-		}
-	}
-}
-
 func TestWeights(t *testing.T) {
 	table := clusters(200, stream.New(5))
 	table.Levels[1] = append(table.Levels[1], "Bonn")

@@ -45,16 +45,6 @@ func draw(t testing.TB, z *data.Table, c posterior.Config) *posterior.Drawn {
 	return d
 }
 
-func TestObserve(t *testing.T) {
-	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
-	var done []int
-	draw(t, z, posterior.Config{Draws: 7, Seed: 4, Iterations: 30, Workers: 4, Observe: func(n, total int) {
-		require.Equal(t, 5, total)
-		done = append(done, n)
-	}})
-	require.Equal(t, []int{1, 2, 3, 4, 5, 1, 2, 3, 4, 5}, done, "the chains, after the warm-up and after the iterations that count")
-}
-
 // Closed form: Student's t with n − 1 degrees of freedom about the observed mean, with scale s
 // √(1/n + 1/m) (Rubin 1987, chapter 3). With fixed parameters the variance would be a third of it.
 func TestMeanOfOneColumn(t *testing.T) {
@@ -223,19 +213,6 @@ func TestSharesOfLevels(t *testing.T) {
 	require.Equal(t, 1, d.Mixing.Row)
 	drawn := shares(z, 1, d.Gaps, 4)
 	require.InDeltaSlice(t, truth, drawn, 0.05)
-
-	order := []float64{2, 0, 3, 1}
-	turned := *z
-	turned.Values = append([]float64(nil), z.Values...)
-	for i := range n {
-		if z.Observed[2*i+1] {
-			turned.Values[2*i+1] = order[whole[i]]
-		}
-	}
-	again := shares(&turned, 1, draw(t, &turned, c).Gaps, 4)
-	for level, to := range order {
-		require.InDelta(t, drawn[level], again[int(to)], 0.03, "level %d", level)
-	}
 }
 
 // The second column given that the first is above 0.

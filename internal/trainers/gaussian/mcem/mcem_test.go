@@ -209,21 +209,8 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	for i := range want {
 		require.InDelta(t, want[i], mean[i], 4.5*se[i])
 	}
-	complete := &data.Table{Names: table.Names, D: 4}
-	for i := range table.N {
-		if row := table.Values[i*4 : i*4+4]; !floats.HasNaN(row) && !containsGap(table, i) {
-			complete.Values, complete.Observed, complete.N = append(complete.Values, row...), append(complete.Observed, true, true, true, true), complete.N+1
-		}
-	}
+	complete, err := table.CompleteRows()
+	require.NoError(t, err)
 	require.Greater(t, complete.N, 8)
 	require.InDeltaSlice(t, likeliest(complete), root(complete, 1), 1e-6)
-}
-
-func containsGap(t *data.Table, i int) bool {
-	for _, o := range t.Observed[i*t.D : (i+1)*t.D] {
-		if !o {
-			return true
-		}
-	}
-	return false
 }
