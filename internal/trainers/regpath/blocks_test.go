@@ -42,6 +42,13 @@ func TestBlocksAreNodes(t *testing.T) {
 	require.Equal(t, 3, count(held.columns([]bool{false, true, false}))) // ac, ae, ce
 	require.True(t, held.free[graph.PackedIndex(7, 0, 1)] && held.free[graph.PackedIndex(7, 2, 6)] && held.free[graph.PackedIndex(7, 1, 2)])
 	require.False(t, held.free[graph.PackedIndex(7, 0, 4)])
+
+	names := []string{"a", "b", "c", "d"}
+	numbers := newCovariates(&data.Table{Names: names, D: 4}, []string{"b"}) // pairs ac, ad, cd
+	require.Equal(t, []int{0, 2, 3}, numbers.nodes)
+	require.Equal(t, []int{1, 2, 5}, numbers.pairs)
+	none := covariates{names: names, nodes: []int{0, 1, 2, 3}}
+	require.Equal(t, none, newCovariates(&data.Table{Names: names, D: 4}, nil))
 }
 
 // With S_AA = 4I and S_BB = I the largest singular value over 2.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -36,6 +37,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 		"full":              {complete, "full", l1, nil},
 		"zeroed":            {sparse, "zeroed", l1, nil},
 		"full in box":       {inside, "full", l1, box},
+		"pairwise":          {complete, "pairwise", l1, nil},
 		"em-exact":          {sparse, "em-exact", l1, nil},
 		"adaptive exact":    {sparse, "exact", adaptive, nil},
 		"adaptive em-exact": {sparse, "em-exact", adaptive, nil},
@@ -62,8 +64,15 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			if r.fitsMean() {
 				kind = model.Natural
 			}
+			if c.method == "pairwise" {
+				steps.Method = "full"
+				require.InEpsilon(t, LambdaMax(table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
+			}
 			edges := 0
-			for _, q := range r.State.Points {
+			for k, q := range r.State.Points {
+				if k > 0 && c.method == "pairwise" {
+					require.Equal(t, floats.Distance(r.State.Points[k-1].Packed, q.Packed, math.Inf(1)), q.Change)
+				}
 				require.Zero(t, q.Projections)
 				m := model.NewGaussian(d, kind)
 				m.Location.Fixed = !r.fitsMean()
@@ -72,7 +81,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 				p.Model, p.Objective = m, losses.ObjectiveFor(s, domain.Weight{})
 				loss, grads, err := engine.Gradient(p, steps, 0)
 				require.NoError(t, err)
-				if r.Config.Schedule == Accelerated {
+				if r.Config.Schedule == Accelerated || r.Config.Schedule == Moments {
 					require.InDelta(t, loss/d, q.Loss, 1e-12)
 				}
 				if r.fitsMean() {
