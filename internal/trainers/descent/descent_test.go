@@ -30,23 +30,27 @@ func problem(t *testing.T, method string) descent.Problem {
 }
 
 func TestDefaults(t *testing.T) {
-	c, err := descent.Config{}.Resolve(problem(t, "iw"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.0)}, c)
-	c, err = descent.Config{Validation: new(0.2)}.Resolve(problem(t, "iw"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.2), Patience: 30}, c)
-	c, err = descent.Config{}.Resolve(problem(t, "exact"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-9}, c)
 	single := problem(t, "exact")
 	single.DType = graph.Float32
-	c, err = descent.Config{}.Resolve(single)
-	require.NoError(t, err)
-	require.Equal(t, 1e-4, c.Tolerance)
-	again, err := c.Resolve(single)
-	require.NoError(t, err)
-	require.Equal(t, c, again)
+	share := new(0.2)
+	for _, c := range []struct {
+		problem      descent.Problem
+		config, want descent.Config
+	}{
+		{problem(t, "iw"), descent.Config{}, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.0)}},
+		{problem(t, "iw"), descent.Config{Validation: share},
+			descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: share, Patience: 30}},
+		{problem(t, "exact"), descent.Config{Average: new(0.0)},
+			descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-9}},
+		{single, descent.Config{}, descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-4}},
+	} {
+		got, err := c.config.Resolve(c.problem)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+		again, err := got.Resolve(c.problem)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
 }
 
 func TestSettingErrors(t *testing.T) {
