@@ -116,25 +116,3 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 		before, ends = value, last.Lambda
 	}
 }
-
-func TestUnfinishedPointsAreNotChosen(t *testing.T) {
-	_, table := testtables.Star(t, 4, 100, 0.2)
-	standard, _ := data.Standardise(table)
-	for _, kind := range []string{"ebic", "density", "none"} {
-		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, Config{Lambdas: 12, Select: Selection{Kind: kind, Density: 0.5, Gamma: new(0.)}})
-		chosen, err := choose(t.Context(), r.walk, r.test)
-		require.NoError(t, err)
-		r.State.Points[chosen.point].Unfinished = true
-		r.State.Refitted = Refitted{}
-		other, err := choose(t.Context(), r.walk, r.test)
-		require.NoError(t, err)
-		require.NotEqual(t, chosen.point, other.point, kind)
-		for i := range r.State.Points {
-			r.State.Points[i].Unfinished = true
-		}
-		r.State.Refitted = Refitted{}
-		same, err := choose(t.Context(), r.walk, r.test)
-		require.NoError(t, err)
-		require.Equal(t, chosen.point, same.point, kind)
-	}
-}
