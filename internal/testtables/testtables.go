@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
 	"missingscore/data/missingness"
@@ -96,4 +98,22 @@ func Worst(mean, se []float64) (z float64) {
 		z = max(z, math.Abs(mean[i])/se[i])
 	}
 	return z
+}
+
+// RequireNormal compares the moments of columns of the draws with a normal's, within 4.5 standard errors.
+func RequireNormal(t testing.TB, truth *distmv.Normal, draws *mat.Dense, columns []int) {
+	t.Helper()
+	var sigma mat.SymDense
+	truth.CovarianceMatrix(&sigma)
+	rows, _ := draws.Dims()
+	n := float64(rows)
+	for a, j := range columns {
+		x := mat.Col(nil, j, draws)
+		require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n))
+		require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
+		for b := range a {
+			se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
+			require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, columns[b], draws), nil), 4.5*se)
+		}
+	}
 }

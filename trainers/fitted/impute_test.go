@@ -18,6 +18,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
@@ -108,25 +109,7 @@ func TestImputeNormal(t *testing.T) {
 			for a, j := range gaps {
 				require.InDelta(t, truth.Mean(nil)[a], point.Values[i*3+j], 1e-9)
 			}
-			requireNormal(t, truth, own, gaps)
-		}
-	}
-}
-
-// requireNormal compares moments of columns with a normal's, within 4.5 standard errors.
-func requireNormal(t *testing.T, truth *distmv.Normal, draws *mat.Dense, columns []int) {
-	t.Helper()
-	var sigma mat.SymDense
-	truth.CovarianceMatrix(&sigma)
-	rows, _ := draws.Dims()
-	n := float64(rows)
-	for a, j := range columns {
-		x := mat.Col(nil, j, draws)
-		require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n))
-		require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
-		for b := range a {
-			se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
-			require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, columns[b], draws), nil), 4.5*se)
+			testtables.RequireNormal(t, truth, own, gaps)
 		}
 	}
 }

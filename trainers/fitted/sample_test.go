@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/internal/testtables"
 	"missingscore/trainers/fitted"
 )
 
@@ -21,6 +22,6 @@ func TestSampleNormal(t *testing.T) {
 		}
 		require.Equal(t, r.Sampler == "exact", r.Chains == nil)
 		require.True(t, r.Converged())
-		requireNormal(t, normal, mat.NewDense(n, 3, r.Values), []int{0, 1, 2})
+		testtables.RequireNormal(t, normal, mat.NewDense(n, 3, r.Values), []int{0, 1, 2})
 	}
 }

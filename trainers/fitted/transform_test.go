@@ -12,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/fitted"
 )
 
@@ -81,8 +82,8 @@ func TestTransformedDraws(t *testing.T) {
 		}, y)
 		return y
 	}
-	requireNormal(t, given(t, normal, []float64{nan, 1.3, nan}), latent(r.Values), []int{0, 2})
+	testtables.RequireNormal(t, given(t, normal, []float64{nan, 1.3, nan}), latent(r.Values), []int{0, 2})
 	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: n, Seed: 2})
 	require.NoError(t, err)
-	requireNormal(t, normal, latent(rows.Values), []int{0, 1, 2})
+	testtables.RequireNormal(t, normal, latent(rows.Values), []int{0, 1, 2})
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
+	"missingscore/internal/data/binormal"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
@@ -228,23 +229,11 @@ func TestLevelsAreDrawn(t *testing.T) {
 	require.NoError(t, sigma.Inverse(p))
 	sd := func(j int) float64 { return math.Sqrt(sigma.At(j, j)) }
 	require.InDelta(t, 1-distuv.UnitNormal.CDF(0.5/sd(2)), share(1, 1), 0.01)
-	// P(u > max(0, v)), by a grid.
-	house, first := 0., 0.
-	su, sv, rho := sd(0), sd(1), sigma.At(0, 1)/sd(0)/sd(1)
-	const step = 0.02
-	for u := -8.; u < 8; u += step {
-		given := func(most float64) float64 { // P(v < most | u)
-			return distuv.UnitNormal.CDF((most/sv - rho*u) / math.Sqrt(1-rho*rho))
-		}
-		weight, at := step*distuv.UnitNormal.Prob(u), 0.5+su*u
-		if at > 0 {
-			house += weight * given(at)
-		} else {
-			first += weight * given(0)
-		}
-	}
-	require.InDelta(t, first, share(0, 0), 0.01)
-	require.InDelta(t, house, share(0, 1), 0.01)
+	// Flat where u, v < 0, a house where −u, v − u < 0.
+	su, sv, both := sd(0), sd(1), sigma.At(0, 1)
+	apart := math.Sqrt(su*su + sv*sv - 2*both)
+	require.InDelta(t, binormal.CDF(-0.5/su, 0, both/su/sv), share(0, 0), 0.01)
+	require.InDelta(t, binormal.CDF(0.5/su, 0.5/apart, (su*su-both)/su/apart), share(0, 1), 0.01)
 
 	few, err := Problem{Truth: truth, Gaps: Gaps{Share: 0.1}}.Draw(80, 0, 1)
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package regpath
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -22,38 +21,35 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0)
 	half := domain.All(5)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: only η is fitted in addition
-	for name, s := range map[string]*domain.Domain{"mean kept": nil, "mean fitted": half} {
-		for _, schedule := range []string{"fixed", "accelerated"} {
-			t.Run(name+" "+schedule, func(t *testing.T) {
-				state := &State{}
-				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}, state)
-				require.NoError(t, err)
-				r.Config.Tolerance = 0 // never reached
-				whole(t, r)
-				r.Engine.Config.Observe = func(p engine.Progress) {
-					if p.Iteration == 2 { // simulates an overflow
-						if schedule == "accelerated" {
-							state.Spectral.Gradient[0] = math.NaN()
-						} else {
-							r.packed()[0] = math.Inf(1)
-						}
-					}
-				}
-				const chosen = 1
-				r.choice.point = chosen
-				for range 2 {
-					require.NoError(t, r.refine(context.Background()))
-					require.True(t, state.Refine.Done)
-					require.False(t, state.Refine.Converged)
-					require.Regexp(t, `^NOT converged: after the path the fit diverged: the (loss|gradient|precision) was not finite at iteration \d+; the result is the path's`, r.Verdict())
-					point := state.Points[chosen]
-					require.Equal(t, point.Loss, state.Refine.Loss)
-					require.Equal(t, point.Packed, r.packed())
-					if s != nil {
-						require.Equal(t, point.Linear, r.model.Location.Value)
-					}
-				}
-			})
+	for schedule, s := range map[string]*domain.Domain{Fixed: nil, Accelerated: half} {
+		state := &State{}
+		config := Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}
+		r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, config, state)
+		require.NoError(t, err)
+		r.Config.Tolerance = 0 // never reached
+		whole(t, r)
+		r.Engine.Config.Observe = func(p engine.Progress) {
+			switch { // simulates an overflow
+			case p.Iteration == 2 && schedule == Accelerated:
+				state.Spectral.Gradient[0] = math.NaN()
+			case p.Iteration == 2:
+				r.packed()[0] = math.Inf(1)
+			}
+		}
+		const chosen = 1
+		r.choice.point = chosen
+		for range 2 {
+			require.NoError(t, r.refine(t.Context()))
+			require.True(t, state.Refine.Done)
+			require.False(t, state.Refine.Converged)
+			require.Regexp(t, `^NOT converged: after the path the fit diverged: the (loss|gradient|precision) was not finite `+
+				`at iteration \d+; the result is the path's`, r.Verdict())
+			point := state.Points[chosen]
+			require.Equal(t, point.Loss, state.Refine.Loss)
+			require.Equal(t, point.Packed, r.packed())
+			if s != nil {
+				require.Equal(t, point.Linear, r.model.Location.Value)
+			}
 		}
 	}
 }

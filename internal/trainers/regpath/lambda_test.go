@@ -11,8 +11,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/data/simulate"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
@@ -37,19 +35,9 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 // LambdaMax is the largest gradient at the best model without edges, found from gradients, which
 // are affine in η_j and P_jj. For complete rows it is exact.
 func TestLambdaMaxOnABox(t *testing.T) {
-	const d = 6
+	const d = 5
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
-		rng := stream.New(41, stream.Simulate)
-		g, err := simulate.Star(d, rng)
-		require.NoError(t, err)
-		s, err := g.TruncateBelow(4, 0.3)
-		require.NoError(t, err)
-		table, err := g.SampleInside(s, 250, rng)
-		require.NoError(t, err)
-		table, err = data.HideMCAR(table, missing, rng)
-		require.NoError(t, err)
-		standard, scale := data.Standardise(table)
-		z := s.Standardised(scale.Mean, scale.Deviation)
+		standard, z := bounded(t, 250, missing)
 		gradient := func(theta []float64, iteration int) []float64 {
 			m := model.NewGaussian(d, model.Natural)
 			copy(m.Location.Value, theta)
