@@ -117,3 +117,18 @@ func RequireNormal(t testing.TB, truth *distmv.Normal, draws *mat.Dense, columns
 		}
 	}
 }
+
+// Covariances are the second moments (d, d), row by row, of n correlated rows.
+func Covariances(d, n int, seed uint64) []float64 {
+	rng := stream.New(seed, 1)
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j%7))+0.6*common)
+		}
+	}
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/float64(n), x.T())
+	return mat.DenseCopyOf(s).RawMatrix().Data
+}

@@ -10,27 +10,12 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
 )
-
-func covariances(d, n int, seed uint64) []float64 {
-	rng := stream.New(seed, 1)
-	x := mat.NewDense(n, d, nil)
-	for i := range n {
-		common := rng.NormFloat64()
-		for j := range d {
-			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j))+0.6*common)
-		}
-	}
-	s := mat.NewSymDense(d, nil)
-	s.SymOuterK(1/float64(n), x.T())
-	return mat.DenseCopyOf(s).RawMatrix().Data
-}
 
 func identity(d int) []float64 {
 	p := make([]float64, d*(d+1)/2)
@@ -55,7 +40,7 @@ func TestRidge(t *testing.T) {
 // Covariances equal the given ones on the network and the diagonal (Dempster 1972).
 func TestSupport(t *testing.T) {
 	const d = 6
-	s := covariances(d, 50, 2)
+	s := testtables.Covariances(d, 50, 2)
 	packed := identity(d)
 	for j := range d { // a ring with a chord: no closed form
 		k := (j + 1) % d

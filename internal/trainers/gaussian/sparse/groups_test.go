@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 
@@ -35,7 +36,7 @@ func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 // to maps within blocks.
 func TestStrengthsAndMaps(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 3, 1)
-	s := mat.NewDense(d, d, covariances(d, 40, 9))
+	s := mat.NewDense(d, d, testtables.Covariances(d, 40, 9))
 	var inverse mat.Dense
 	require.NoError(t, inverse.Inverse(s))
 	of := func(m mat.Matrix) []float64 {

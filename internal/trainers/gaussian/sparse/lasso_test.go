@@ -11,22 +11,9 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
-
-func covariances(d, n int, seed uint64) []float64 {
-	rng := stream.New(seed, 1)
-	x := mat.NewDense(n, d, nil)
-	for i := range n {
-		common := rng.NormFloat64()
-		for j := range d {
-			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j%7))+0.6*common)
-		}
-	}
-	s := mat.NewSymDense(d, nil)
-	s.SymOuterK(1/float64(n), x.T())
-	return mat.DenseCopyOf(s).RawMatrix().Data
-}
 
 func packed(p *sparse.Matrix) []float64 {
 	out := make([]float64, p.D*(p.D+1)/2)
@@ -85,14 +72,14 @@ func TestConditionsOfAMinimum(t *testing.T) {
 			weights[i] = 0
 		}
 	}
-	whole := covariances(few, 60, 11)
+	whole := testtables.Covariances(few, 60, 11)
 	for _, c := range []struct {
 		lasso   sparse.Lasso
 		blocks  []data.Block
 		lambdas []float64
 	}{
-		{sparse.Lasso{D: many, S: covariances(many, 400, 1)}, single, []float64{0.6, 0.5, 0.42}},
-		{sparse.Lasso{D: many, S: covariances(many, 400, 1), Weights: weights, Dense: true}, single, []float64{0.6, 0.5, 0.42}},
+		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1)}, single, []float64{0.6, 0.5, 0.42}},
+		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1), Weights: weights, Dense: true}, single, []float64{0.6, 0.5, 0.42}},
 		{sparse.Lasso{D: few, S: whole, Blocks: groups}, groups, []float64{0.6, 0.4, 0.25}},
 		{sparse.Lasso{D: few, S: whole, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]}, groups, []float64{0.6, 0.4, 0.25}},
 	} {
@@ -129,7 +116,7 @@ func on(packed []float64, held []bool, d int) *sparse.Matrix {
 
 func TestFit(t *testing.T) {
 	blocks, d := blocksOf(2, 1, 2)
-	s := covariances(d, 50, 3)
+	s := testtables.Covariances(d, 50, 3)
 	var inverse mat.Dense
 	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
 	none := make([]bool, d*(d+1)/2)
@@ -191,7 +178,7 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 
 func TestResidual(t *testing.T) {
 	const d = 4
-	s := covariances(d, 50, 5)
+	s := testtables.Covariances(d, 50, 5)
 	var inverse mat.Dense
 	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
 	of := func(j, k int) float64 { return s[j*d+k] }
@@ -225,7 +212,7 @@ func TestKeepDefinite(t *testing.T) {
 // Equal to the byte; Dense comes to the same minimum.
 func TestWorkersAtOnce(t *testing.T) {
 	at := func(d, workers int, dense bool, lambdas ...float64) []float64 {
-		l, p := &sparse.Lasso{D: d, S: covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)
+		l, p := &sparse.Lasso{D: d, S: testtables.Covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)
 		for _, lambda := range lambdas {
 			o, err := l.Minimise(t.Context(), p, lambda, lambda)
 			require.NoError(t, err)
