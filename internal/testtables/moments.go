@@ -2,13 +2,14 @@ package testtables
 
 import (
 	"math"
-	"missingscore/internal/stream"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/internal/stream"
 )
 
 // RequireNormal compares the moments of columns of the draws with a normal's, within 4.5 standard errors.
