@@ -68,7 +68,8 @@ func TestRefusals(t *testing.T) {
 		return err
 	}
 	_, twice := (&fitted.Saved{Kind: "sharing", Model: sharing{quartic.Model}, Names: ab}).Encode(nil)
-	_, match := fitted.Match(t.Context(), latent, place, &fitted.Imputed{Draws: 1, Values: place.Values}, fitted.MatchConfig{})
+	drawn := &fitted.Imputed{Draws: 1, Values: place.Values}
+	_, match := fitted.Match(t.Context(), latent, place, drawn, fitted.MatchConfig{})
 	for _, c := range []struct {
 		err  error
 		want string
@@ -114,7 +115,8 @@ func TestPartialRefuses(t *testing.T) {
 	require.ErrorIs(t, load("other"), fitted.ErrOtherImputation)
 	f, _ := scaledNormal(t)
 	gaps := table(f.Names, []float64{1, nan, 2})
-	c := fitted.ImputeConfig{Draws: 1, Partial: fitted.NewPartial("one"), Save: func(*fitted.Partial) error { return os.ErrPermission }}
+	refuse := func(*fitted.Partial) error { return os.ErrPermission }
+	c := fitted.ImputeConfig{Draws: 1, Partial: fitted.NewPartial("one"), Save: refuse}
 	_, err := fitted.Impute(t.Context(), f, gaps, c)
 	require.ErrorIs(t, err, os.ErrPermission)
 	c.Draws, c.Save = 2, nil

@@ -78,7 +78,8 @@ func TestSettingErrors(t *testing.T) {
 		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))
 		require.ErrorContains(t, err, "average")
 	}
-	_, err := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}.Resolve(problem(t, "iw"))
+	both := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}
+	_, err := both.Resolve(problem(t, "iw"))
 	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
 }
 

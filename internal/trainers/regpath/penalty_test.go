@@ -84,7 +84,8 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	} {
 		requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, c)
 	}
-	requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
+	automatic := Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4}
+	requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, automatic)
 }
 
 // requireResumes interrupts an estimate at every second save and compares it with an uninterrupted

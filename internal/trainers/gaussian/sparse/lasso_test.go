@@ -81,7 +81,8 @@ func TestConditionsOfAMinimum(t *testing.T) {
 		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1)}, single, []float64{0.6, 0.5, 0.42}},
 		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1), Weights: weights, Dense: true}, single, []float64{0.6, 0.5, 0.42}},
 		{sparse.Lasso{D: few, S: whole, Blocks: groups}, groups, []float64{0.6, 0.4, 0.25}},
-		{sparse.Lasso{D: few, S: whole, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]}, groups, []float64{0.6, 0.4, 0.25}},
+		{sparse.Lasso{D: few, S: whole, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]},
+			groups, []float64{0.6, 0.4, 0.25}},
 	} {
 		c.lasso.Tolerance, c.lasso.Sweeps, c.lasso.Workers = 1e-10, 20000, 2
 		p := sparse.Identity(c.lasso.D)
