@@ -2,13 +2,14 @@ package compare
 
 import (
 	"context"
+	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -197,6 +198,7 @@ func TestGapWarnings(t *testing.T) {
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
 }
 
+// Cut and resumed, with other numbers of workers.
 func TestWorkersAndResuming(t *testing.T) {
 	spec := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 8}}
@@ -206,33 +208,25 @@ func TestWorkersAndResuming(t *testing.T) {
 	whole := compared(t, p, c, 3)
 	of, err := p.Identity(c)
 	require.NoError(t, err)
-	for other, same := range map[Config]bool{{Permutations: 30, Seed: 3}: true, {Permutations: 19, Seed: 4}: false} { // a run can go on to more permutations
+	// A run can go on to more permutations.
+	for other, same := range map[Config]bool{{Permutations: 30, Seed: 3}: true, {Permutations: 19, Seed: 4}: false} {
 		name, err := p.Identity(other)
 		require.NoError(t, err)
 		require.Equal(t, same, of == name)
 	}
-
-	file := filepath.Join(t.TempDir(), "state.bin")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := replicate.NewDone[Permutation](of)
 	_, err = Compare(ctx, p, c, replicate.Config{Workers: 2, Save: func() error {
 		if done.Count() == 5 {
 			cancel()
 		}
-		return done.Save(file)
+		return nil
 	}}, done)
 	require.ErrorIs(t, err, context.Canceled)
-	done, err = replicate.Load[Permutation](file, of)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, done.Count(), 5)
 	require.Less(t, done.Count(), 19)
 	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
 	require.NoError(t, err)
-	var uncut, resumed strings.Builder
-	require.NoError(t, whole.WriteDifferences(&uncut, [2]string{}))
-	require.NoError(t, again.WriteDifferences(&resumed, [2]string{}))
-	require.Equal(t, uncut.String(), resumed.String())
-	require.Equal(t, []Test{whole.Structure, whole.Strength}, []Test{again.Structure, again.Strength})
+	require.Equal(t, fmt.Sprintf("%+v", whole), fmt.Sprintf("%+v", again)) // NaN differs from itself
 
 	other := replicate.NewDone[Permutation](of)
 	for k := range c.Permutations {
@@ -243,39 +237,30 @@ func TestWorkersAndResuming(t *testing.T) {
 }
 
 // A number x, a nominal column, whose level goes with x by effect, and a yes or no.
-func grouped(t *testing.T, n int, effect float64, seed uint64) *data.Table {
+func grouped(t *testing.T, effect float64, seed uint64) *data.Table {
 	rng := stream.New(seed)
 	var values []float64
-	observed := make([]bool, 0, 3*n)
-	for range n {
-		x, level := rng.NormFloat64(), 0
-		utilities := []float64{0, effect*x + rng.NormFloat64(), -effect*x + rng.NormFloat64()}
-		for k, u := range utilities {
-			if u > utilities[level] {
-				level = k
-			}
-		}
-		yes := 0.0
-		if x+rng.NormFloat64() > 0 {
-			yes = 1
-		}
-		values = append(values, x, float64(level), yes)
-		for range 3 {
-			observed = append(observed, rng.Float64() > 0.05)
-		}
+	for range 200 {
+		x := rng.NormFloat64()
+		level := floats.MaxIdx([]float64{0, effect*x + rng.NormFloat64(), -effect*x + rng.NormFloat64()})
+		yes := floats.MaxIdx([]float64{0, x + rng.NormFloat64()})
+		values = append(values, x, float64(level), float64(yes))
 	}
-	table, err := data.NewTable([]string{"x", "home", "ill"}, values, observed)
+	table, err := data.NewTable([]string{"x", "home", "ill"}, values, nil)
 	require.NoError(t, err)
 	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary}
 	table.Levels = [][]string{nil, {"flat", "house", "tent"}, {"no", "yes"}}
+	table, err = data.HideMCAR(table, 0.05, rng)
+	require.NoError(t, err)
 	return table
 }
 
 func TestNominalColumns(t *testing.T) {
 	latent := func(*data.Table) trainers.Spec {
-		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}}
+		path := regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}
+		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &path}
 	}
-	p := problem(t, grouped(t, 200, 1.5, 1), grouped(t, 200, 0, 2), latent)
+	p := problem(t, grouped(t, 1.5, 1), grouped(t, 0, 2), latent)
 	require.Equal(t, "em-latent", p.Networks[0].Estimator.Name)
 	r := compared(t, p, Config{Permutations: 19, Seed: 3}, 2)
 	require.Zero(t, r.Failed)

@@ -56,13 +56,8 @@ func FuzzLoad(f *testing.F) {
 		whole.Noise, whole.Imputer = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}, nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 2}, stream.New(1))
 		whole.ImputerKind = "normal"
 		for _, saved := range []fitted.Saved{plain, whole} {
-			text, err := saved.Encode(nil)
-			require.NoError(f, err)
-			path := filepath.Join(f.TempDir(), "model.json")
-			require.NoError(f, os.WriteFile(path, text, 0o600))
-			_, err = fitted.Load(path)
-			require.NoError(f, err, "%s", text)
-			f.Add(text)
+			_, text := reloaded(f, &saved)
+			f.Add([]byte(text))
 		}
 	}
 	for _, seed := range []string{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -17,6 +18,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
@@ -75,10 +77,14 @@ func split(row []float64) (gaps, observed []int, values []float64) {
 	return gaps, observed, values
 }
 
-// By gonum.
+// Draws and conditional means, by gonum.
 func TestImputeNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
+	point, err := fitted.Point(t.Context(), f, table(f.Names, rows...), fitted.ImputeConfig{})
+	require.NoError(t, err)
+	require.Equal(t, "closed form", point.Sampler)
+	require.Zero(t, floats.Norm(point.Error, 1))
 	const draws = 1500
 	for _, by := range []string{"auto", "mcmc"} {
 		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: draws, Seed: 3, Workers: 2})
@@ -94,29 +100,16 @@ func TestImputeNormal(t *testing.T) {
 			gaps, observed, values := split(row)
 			for k, j := range observed {
 				require.Equal(t, values[k], own.At(draws/2, j))
+				require.Equal(t, values[k], point.Values[i*3+j])
 			}
 			if len(gaps) == 0 {
 				continue
 			}
-			requireNormal(t, given(t, normal, row), own, gaps)
-		}
-	}
-}
-
-// requireNormal compares moments of columns with a normal's, within 4.5 standard errors.
-func requireNormal(t *testing.T, truth *distmv.Normal, draws *mat.Dense, columns []int) {
-	t.Helper()
-	var sigma mat.SymDense
-	truth.CovarianceMatrix(&sigma)
-	rows, _ := draws.Dims()
-	n := float64(rows)
-	for a, j := range columns {
-		x := mat.Col(nil, j, draws)
-		require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n))
-		require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
-		for b := range a {
-			se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
-			require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, columns[b], draws), nil), 4.5*se)
+			truth := given(t, normal, row)
+			for a, j := range gaps {
+				require.InDelta(t, truth.Mean(nil)[a], point.Values[i*3+j], 1e-9)
+			}
+			testtables.RequireNormal(t, truth, own, gaps)
 		}
 	}
 }
@@ -130,7 +123,6 @@ func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
 	return m
 }
 
-// From a far too wide imputer without warm-up chains have not converged.
 func TestImputeByImputer(t *testing.T) {
 	f, _ := scaledNormal(t)
 	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
@@ -148,13 +140,6 @@ func TestImputeByImputer(t *testing.T) {
 	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
 	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
-
-	f.Noise, f.Imputer = nil, constant(3, nets.NormalOptions{Hidden: 3}, 1e4)
-	c := fitted.ImputeConfig{Sampler: "mcmc"}
-	c.Chains.WarmUp, c.Chains.Draws, c.Chains.Leapfrog = 1, 8, 1
-	r, err = fitted.Impute(context.Background(), f, rows, c)
-	require.NoError(t, err)
-	require.False(t, r.Mixing.Converged())
 }
 
 // N(μ_j, 1/4) in each column, by its score alone or with its density.
@@ -194,45 +179,33 @@ func noiseConditional(density bool) *fitted.Model {
 	}
 }
 
-func TestImputeNoiseConditional(t *testing.T) {
-	const draws = 400
-	for density, by := range map[bool]string{false: "auto", true: "mcmc"} {
+// z ~ N(1/2, 1/4), x = 5 + 3z; with a density the chains run at the least noise level.
+func TestAlongNoise(t *testing.T) {
+	const draws = 700
+	requireMoments := func(x []float64, tolerance float64) {
+		t.Helper()
+		n := float64(len(x))
+		require.InDelta(t, 6.5, stat.Mean(x, nil), 4.5*1.5/math.Sqrt(n)+tolerance)
+		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*n)+tolerance)
+	}
+	for density, by := range map[bool][2]string{false: {"auto", "sde"}, true: {"hmc", "hmc"}} {
 		f := noiseConditional(density)
-		if density { // far from the rows it is not learnt at the least noise level, and chains go there
-			c, err := fitted.ImputeConfig{}.For(f)
-			require.NoError(t, err)
-			require.Equal(t, "diffusion", c.Sampler)
-		}
-		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
-			Sampler: by, Draws: draws, Steps: 1800})
+		c, err := fitted.ImputeConfig{}.For(f)
 		require.NoError(t, err)
-		x := mat.Col(nil, 1, mat.NewDense(draws, 2, r.Values[:draws*2]))
-		require.InDelta(t, 6.5, stat.Mean(x, nil), 4.5*1.5/math.Sqrt(draws))
-		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws)+0.05)
-		require.Equal(t, 7., r.Values[2*draws-2])
+		require.Equal(t, "diffusion", c.Sampler)
+		r, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: by[0], N: draws, Steps: 300})
+		require.NoError(t, err)
+		require.Equal(t, by[1], r.Sampler)
+		requireMoments(r.Values, 0.05)
+		if density {
+			continue
+		}
+		gaps := table(f.Names, []float64{7, nan})
+		imputed, err := fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Draws: draws, Steps: 1800})
+		require.NoError(t, err)
+		require.Equal(t, 7., imputed.Values[2*draws-2])
+		requireMoments(mat.Col(nil, 1, mat.NewDense(draws, 2, imputed.Values)), 0.05)
 	}
-}
-
-func TestImputeRefuses(t *testing.T) {
-	normal, _ := scaledNormal(t)
-	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-	scores := noiseConditional(false)
-	for _, c := range []struct {
-		f       *fitted.Model
-		by      string
-		message string
-	}{
-		{quartic, "exact", "use mcmc"},
-		{quartic, "imputer", "has no trained imputer"},
-		{quartic, "diffusion", "not fitted at several noise levels"},
-		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
-		{scores, "mcmc", "no log density"},
-	} {
-		_, err := fitted.Impute(context.Background(), c.f, table(c.f.Names), fitted.ImputeConfig{Sampler: c.by})
-		require.ErrorContains(t, err, c.message)
-	}
-	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "the model has 2 columns, but the table has 1")
 }
 
 // −Σ_ΛΛ⁻¹(x − μ)_Λ, of complete rows −P(x − μ).

@@ -1,10 +1,7 @@
 package fitted_test
 
 import (
-	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,13 +25,8 @@ func latentModel(t *testing.T) *fitted.Model {
 	own := 1 / (1 - rho*rho)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{own, -rho * own, -rho * own, own})))
 	saved := &fitted.Saved{Kind: "gaussian", Model: m, Names: []string{"a", "b"}, Transform: functions}
-	path := filepath.Join(t.TempDir(), "model.json")
-	text, err := saved.Encode(nil)
-	require.NoError(t, err)
-	require.True(t, bytes.Contains(text, []byte("thresholds")))
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	again, err := fitted.Load(path)
-	require.NoError(t, err)
+	again, text := reloaded(t, saved)
+	require.Contains(t, text, "thresholds")
 	f, err := again.Fitted()
 	require.NoError(t, err)
 	return f
@@ -68,22 +60,4 @@ func TestDrawsOfCategories(t *testing.T) {
 	p, err := fitted.Point(t.Context(), f, table, fitted.ImputeConfig{Seed: 3})
 	require.NoError(t, err)
 	require.Equal(t, []float64{2, 0, 1, 0, 1, 1, 5, 0}, p.Values, "the most probable categories: P(b = 1) is below a half, P(a = 1) above those of 2 and 5")
-}
-
-func TestModelsOfCategoriesRefuse(t *testing.T) {
-	f := latentModel(t)
-	table, err := data.NewTable([]string{"a", "b"}, []float64{2, 0, 3, 1, 1, 0}, []bool{true, true, true, true, true, false})
-	require.NoError(t, err)
-	_, err = fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{})
-	require.ErrorContains(t, err, `column "a": 3 has no place among the ordered categories: only 1, 2, 5 (3 values) have one`)
-	_, err = fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Sampler: "exact"})
-	require.ErrorContains(t, err, "ordered categories")
-	_, err = fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a model of ordered categories has no score")
-	_, err = fitted.Match(t.Context(), f, table, &fitted.Imputed{Draws: 1, Values: table.Values}, fitted.MatchConfig{})
-	require.ErrorContains(t, err, "MatchConfig.Donors")
-	plain := *f
-	plain.Transform = nil
-	_, err = fitted.Impute(t.Context(), &plain, table, fitted.ImputeConfig{Sampler: "latent"})
-	require.ErrorContains(t, err, "latent needs a model of ordered categories")
 }

@@ -2,7 +2,6 @@ package fitted_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -48,23 +47,4 @@ func TestCutAndResumed(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, whole.Values, other.Values)
 	}
-}
-
-func TestPartialRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "draws")
-	_, err := fitted.LoadPartial(path, "one")
-	require.ErrorIs(t, err, os.ErrNotExist)
-	require.NoError(t, fitted.NewPartial("one").Save(path))
-	_, err = fitted.LoadPartial(path, "one")
-	require.NoError(t, err)
-	_, err = fitted.LoadPartial(path, "other")
-	require.ErrorIs(t, err, fitted.ErrOtherImputation)
-	f, _ := scaledNormal(t)
-	gaps, _ := hidden(t, f, 40, 0.5)
-	c := fitted.ImputeConfig{Draws: 1, Partial: fitted.NewPartial("one"), Save: func(*fitted.Partial) error { return os.ErrPermission }}
-	_, err = fitted.Impute(t.Context(), f, gaps, c)
-	require.ErrorIs(t, err, os.ErrPermission)
-	c.Draws, c.Save = 2, nil
-	_, err = fitted.Impute(t.Context(), f, gaps, c)
-	require.ErrorIs(t, err, fitted.ErrOtherImputation)
 }

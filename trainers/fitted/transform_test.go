@@ -2,8 +2,6 @@ package fitted_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/fitted"
 )
 
@@ -38,13 +36,8 @@ func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	require.NoError(t, err)
 	s := fitted.Saved{Kind: "gaussian", Model: g, Names: names, Transform: functions,
 		Scale: data.Scale{Mean: []float64{0.9, -0.4, 4.9}, Deviation: []float64{0.7, 1.1, 0.6}}}
-	text, err := s.Encode(nil)
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"version": 3`)
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	back, err := fitted.Load(path)
-	require.NoError(t, err)
+	back, text := reloaded(t, &s)
+	require.Contains(t, text, `"version": 3`)
 	ready, err := back.Fitted()
 	require.NoError(t, err)
 	return ready, cov, mean
@@ -89,24 +82,8 @@ func TestTransformedDraws(t *testing.T) {
 		}, y)
 		return y
 	}
-	requireNormal(t, given(t, normal, []float64{nan, 1.3, nan}), latent(r.Values), []int{0, 2})
+	testtables.RequireNormal(t, given(t, normal, []float64{nan, 1.3, nan}), latent(r.Values), []int{0, 2})
 	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: n, Seed: 2})
 	require.NoError(t, err)
-	requireNormal(t, normal, latent(rows.Values), []int{0, 1, 2})
-}
-
-func TestTransformedCellsRefused(t *testing.T) {
-	f, _, _ := logNormal(t)
-	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{-3, 0, 1}, Observed: []bool{true, false, true}, Lines: []int{7}}
-	for _, use := range []func() error{
-		func() error { _, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{}); return err },
-		func() error { _, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{}); return err },
-	} {
-		require.EqualError(t, use(), `line 7: column "a": -3 has no log: only numbers above 0 have one`)
-	}
-	f.Domain = domain.All(3)
-	f.Domain.Upper[0] = 0
-	table.Values[0] = math.E
-	_, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{})
-	require.EqualError(t, err, `line 7: column "log of a": 1 is above the upper bound 0`)
+	testtables.RequireNormal(t, normal, latent(rows.Values), []int{0, 1, 2})
 }

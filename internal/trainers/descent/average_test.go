@@ -16,7 +16,6 @@ import (
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/nets"
 	"missingscore/trainers"
-	"missingscore/trainers/penalty"
 )
 
 // The average equals that of fits of 1, 2, … epochs of one step.
@@ -45,17 +44,17 @@ func TestAverage(t *testing.T) {
 	untilted := func(r *trainers.Result) []*graph.Param { // the tilt is not averaged
 		return slices.DeleteFunc(slices.Clone(r.Model.Model.Params()), func(p *graph.Param) bool { return strings.HasPrefix(p.Name, "tilt") })
 	}
-	mean := []float64{}
+	var mean []float64
 	for step := 1; step <= epochs; step++ {
-		at := 0
+		var at []float64
 		for _, p := range untilted(fit(step, 0, 0)) {
-			for _, v := range p.Value {
-				if step == 1 {
-					mean = append(mean, 0)
-				}
-				mean[at] += (v - mean[at]) / max(1, share*float64(step))
-				at++
-			}
+			at = append(at, p.Value...)
+		}
+		if step == 1 {
+			mean = make([]float64, len(at))
+		}
+		for i, v := range at {
+			mean[i] += (v - mean[i]) / max(1, share*float64(step))
 		}
 	}
 	averaged := fit(epochs, share, 0)
@@ -81,17 +80,4 @@ func TestAverage(t *testing.T) {
 	for i := range epochs {
 		require.Equal(t, i < 2, plain.History[i].HeldOut == averaged.History[i].HeldOut, "epoch %d", i+1)
 	}
-}
-
-func TestAverageRefused(t *testing.T) {
-	for _, method := range []string{"exact", "em-exact"} {
-		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))
-		require.ErrorContains(t, err, "average")
-		c, err := descent.Config{Average: new(0.0)}.Resolve(problem(t, method))
-		require.NoError(t, err)
-		require.Nil(t, c.Average)
-	}
-	p := problem(t, "iw")
-	_, err := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}.Resolve(p)
-	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
 }

@@ -18,6 +18,7 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/penalty"
 )
 
 func problem(t *testing.T, method string) descent.Problem {
@@ -28,23 +29,27 @@ func problem(t *testing.T, method string) descent.Problem {
 }
 
 func TestDefaults(t *testing.T) {
-	c, err := descent.Config{}.Resolve(problem(t, "iw"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.0)}, c)
-	c, err = descent.Config{Validation: new(0.2)}.Resolve(problem(t, "iw"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.2), Patience: 30}, c)
-	c, err = descent.Config{}.Resolve(problem(t, "exact"))
-	require.NoError(t, err)
-	require.Equal(t, descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-9}, c)
 	single := problem(t, "exact")
 	single.DType = graph.Float32
-	c, err = descent.Config{}.Resolve(single)
-	require.NoError(t, err)
-	require.Equal(t, 1e-4, c.Tolerance)
-	again, err := c.Resolve(single)
-	require.NoError(t, err)
-	require.Equal(t, c, again)
+	share := new(0.2)
+	for _, c := range []struct {
+		problem      descent.Problem
+		config, want descent.Config
+	}{
+		{problem(t, "iw"), descent.Config{}, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.0)}},
+		{problem(t, "iw"), descent.Config{Validation: share},
+			descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: share, Patience: 30}},
+		{problem(t, "exact"), descent.Config{Average: new(0.0)},
+			descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-9}},
+		{single, descent.Config{}, descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-4}},
+	} {
+		got, err := c.config.Resolve(c.problem)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+		again, err := got.Resolve(c.problem)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
 }
 
 func TestSettingErrors(t *testing.T) {
@@ -69,6 +74,13 @@ func TestSettingErrors(t *testing.T) {
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, [2]string{c.field, c.value}, [2]string{wrong.Field, wrong.Value})
 	}
+	for _, method := range []string{"exact", "em-exact"} {
+		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))
+		require.ErrorContains(t, err, "average")
+	}
+	both := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}
+	_, err := both.Resolve(problem(t, "iw"))
+	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
 }
 
 func TestTrend(t *testing.T) {
@@ -130,6 +142,7 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 	}
 }
 
+// A network at its default rate needs 100 steps, at smaller rates more.
 func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
@@ -139,18 +152,19 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 		converged bool
 	}{{9, 1, false}, {10, 1, true}, {9, 1.2, true}, {10, 0.9, false}} {
 		config := descent.Config{Rate: c.rate * model.TrainingOf(energy).Rate}
-		for patience, advice := range map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"} { // by the reason for the end
-			config.Patience = patience
-			converged, words := verdict(t, energy, config, c.steps, &descent.Best{Epoch: 10, Loss: -7}, nil, func(i int) float64 { return float64(i) })
+		check := func(converged bool, words, want string) {
 			require.Equal(t, c.converged, converged, words)
 			if !converged {
-				require.Contains(t, words, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s", 10*c.steps, advice))
+				require.Contains(t, words, fmt.Sprintf(want, 10*c.steps))
 			}
 		}
 		converged, words := verdict(t, energy, config, 10*c.steps, nil, nil, func(i int) float64 { return float64(i % 2) })
-		require.Equal(t, c.converged, converged, words)
-		if !converged {
-			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are too few; allow more epochs", 10*c.steps), words)
+		check(converged, words, "NOT converged: %d steps are too few; allow more epochs")
+		for patience, advice := range map[int]string{20: "use more rows", 40: "allow more epochs"} { // by why the fit ended
+			config.Patience = patience
+			converged, words = verdict(t, energy, config, c.steps, &descent.Best{Epoch: 10, Loss: -7}, nil,
+				func(i int) float64 { return float64(i) })
+			check(converged, words, "NOT converged: the held-out loss was least after only %d steps; "+advice)
 		}
 	}
 }

@@ -265,13 +265,11 @@ func TestAnchor(t *testing.T) {
 }
 
 func TestHopeless(t *testing.T) {
-	for _, c := range []struct {
-		column, cells float64
-		rounds        int
-		want          bool
-	}{{2.59, 1.1, 1, false}, {2.61, 1.1, 1, true}, {1.1, 1.79, 1, false}, {1.1, 1.81, 1, true}, {2.61, 1.81, 2, false}} {
-		d := Drawn{Mixing: &mcmc.Mixing{Worst: c.column}, Cells: &mcmc.Mixing{Worst: c.cells}}
-		require.Equal(t, c.want, d.hopeless(c.rounds), "%v", c)
+	for c, want := range map[[3]float64]bool{ // R-hats of columns and cells, rounds
+		{2.59, 1.1, 1}: false, {2.61, 1.1, 1}: true, {1.1, 1.79, 1}: false, {1.1, 1.81, 1}: true, {2.61, 1.81, 2}: false,
+	} {
+		d := Drawn{Mixing: &mcmc.Mixing{Worst: c[0]}, Cells: &mcmc.Mixing{Worst: c[1]}}
+		require.Equal(t, want, d.hopeless(int(c[2])), "%v", c)
 	}
 }
 

@@ -42,6 +42,13 @@ func TestBlocksAreNodes(t *testing.T) {
 	require.Equal(t, 3, count(held.columns([]bool{false, true, false}))) // ac, ae, ce
 	require.True(t, held.free[graph.PackedIndex(7, 0, 1)] && held.free[graph.PackedIndex(7, 2, 6)] && held.free[graph.PackedIndex(7, 1, 2)])
 	require.False(t, held.free[graph.PackedIndex(7, 0, 4)])
+
+	names := []string{"a", "b", "c", "d"}
+	numbers := newCovariates(&data.Table{Names: names, D: 4}, []string{"b"}) // pairs ac, ad, cd
+	require.Equal(t, []int{0, 2, 3}, numbers.nodes)
+	require.Equal(t, []int{1, 2, 5}, numbers.pairs)
+	none := covariates{names: names, nodes: []int{0, 1, 2, 3}}
+	require.Equal(t, none, newCovariates(&data.Table{Names: names, D: 4}, nil))
 }
 
 // With S_AA = 4I and S_BB = I the largest singular value over 2.
@@ -57,13 +64,7 @@ func TestPrecisionOfNodes(t *testing.T) {
 	p.SetSym(0, 2, -0.4)
 	p.SetSym(1, 5, 0.2) // singular values of b, e: 0.2 and 0.1
 	p.SetSym(2, 4, -0.1)
-	packed := make([]float64, 28)
-	for j := range 7 {
-		for k := j; k < 7; k++ {
-			packed[graph.PackedIndex(7, j, k)] = p.At(j, k)
-		}
-	}
-	q := Point{Packed: c.precision(packed, 7)}
+	q := Point{Packed: c.precision(packed(p), 7)}
 	require.InDelta(t, 0.25, q.PartialCorrelation(4, 0, 2), 1e-12)
 	require.Equal(t, -0.5, q.element(4, 0, 2))
 	require.InDelta(t, math.Hypot(0.3, 0.4)/2, q.PartialCorrelation(4, 0, 1), 1e-12)

@@ -6,14 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/data/simulate"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
@@ -38,50 +35,27 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 // LambdaMax is the largest gradient at the best model without edges, found from gradients, which
 // are affine in η_j and P_jj. For complete rows it is exact.
 func TestLambdaMaxOnABox(t *testing.T) {
-	const d = 6
+	const d = 5
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
-		rng := stream.New(41, stream.Simulate)
-		g, err := simulate.Star(d, rng)
-		require.NoError(t, err)
-		s, err := g.TruncateBelow(4, 0.3)
-		require.NoError(t, err)
-		table, err := g.SampleInside(s, 250, rng)
-		require.NoError(t, err)
-		table, err = data.HideMCAR(table, missing, rng)
-		require.NoError(t, err)
-		standard, scale := data.Standardise(table)
-		z := s.Standardised(scale.Mean, scale.Deviation)
-		m := model.NewGaussian(d, model.Natural)
-		gradient := func(iteration int) []float64 {
-			_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.ObjectiveFor(z, domain.Weight{}), Domain: z},
-				engine.Config{Method: method, Draws: 100, Seed: 1}, iteration)
+		standard, z := bounded(t, 250, missing)
+		gradient := func(theta []float64, iteration int) []float64 {
+			m := model.NewGaussian(d, model.Natural)
+			copy(m.Location.Value, theta)
+			copy(m.Packed.Value, theta[d:])
+			p := engine.Problem{Table: standard, Model: m, Objective: losses.ObjectiveFor(z, domain.Weight{}), Domain: z}
+			_, grads, err := engine.Gradient(p, engine.Config{Method: method, Draws: 100, Seed: 1}, iteration)
 			require.NoError(t, err)
 			return slices.Concat(grads...)
 		}
-		var free []*float64
-		var place []int // in the gradient
+		var free []int
+		theta := make([]float64, d+d*(d+1)/2)
 		for j := range d {
-			diagonal := graph.PackedIndex(d, j, j)
-			free, place = append(free, &m.Location.Value[j], &m.Packed.Value[diagonal]), append(place, j, d+diagonal)
+			free = append(free, j, d+graph.PackedIndex(d, j, j))
+			theta[free[len(free)-1]] = 1
 		}
-		start := gradient(0)
-		slope, right, step := mat.NewDense(2*d, 2*d, nil), mat.NewVecDense(2*d, nil), mat.NewVecDense(2*d, nil)
-		for b, v := range free {
-			*v++
-			moved := gradient(0)
-			*v--
-			for a, i := range place {
-				slope.Set(a, b, moved[i]-start[i])
-			}
-			right.SetVec(b, -start[place[b]])
-		}
-		require.NoError(t, step.SolveVec(slope, right))
-		for b, v := range free {
-			*v += step.AtVec(b)
-		}
-
-		mean, se := testtables.MeanSE(12, gradient)
-		for _, i := range place {
+		minimum(t, free, theta, func(theta []float64) []float64 { return gradient(theta, 0) })
+		mean, se := testtables.MeanSE(12, func(k int) []float64 { return gradient(theta, k) })
+		for _, i := range free {
 			require.InDelta(t, 0, mean[i], 1e-12, "not the best model without edges")
 		}
 		largest := 0
@@ -120,18 +94,4 @@ func TestStableRate(t *testing.T) {
 	l := 1 / (4 * stableRate(engine.Problem{Table: table}))
 	require.Greater(t, l, 5.0)
 	require.InDelta(t, 0, (1-l)*((2.25-l)*(5-l)-0.25)-(5-l), 1e-12)
-}
-
-// b is a covariate: nodes' pairs are ac, ad, cd; elements 1, 5 and 6 of packed P (ab, bc, bd) have
-// no penalty.
-func TestPairsOfCovariates(t *testing.T) {
-	names := []string{"a", "b", "c", "d"}
-	c := newCovariates(&data.Table{Names: names, D: len(names)}, []string{"b"})
-	require.Equal(t, []int{0, 2, 3}, c.nodes)
-	require.Equal(t, []int{1, 2, 5}, c.pairs)
-	require.Len(t, c.free, 10)
-	for i, free := range c.free {
-		require.Equal(t, i == 1 || i == 5 || i == 6, free, i)
-	}
-	require.Equal(t, covariates{names: names, nodes: []int{0, 1, 2, 3}}, newCovariates(&data.Table{Names: names, D: len(names)}, nil))
 }

@@ -5,14 +5,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/graph/model"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
 )
 
@@ -24,28 +21,6 @@ func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
 	_, err = r.Estimate(t.Context(), func() error { return nil })
 	require.NoError(t, err)
 	return r
-}
-
-func TestPairwiseWithoutGapsIsFull(t *testing.T) {
-	_, table := testtables.Star(t, 12, 200, 0)
-	c := Config{Lambdas: 12, StopTol: 1e-10, Select: Selection{Kind: "none"}, PathOnly: true}
-	pairwise := estimated(t, table, "pairwise", c)
-	require.Zero(t, pairwise.matrix.of.Shrunk)
-	c.MaxIter, c.LambdaMax = 20_000, pairwise.Config.LambdaMax
-	c.LambdaMin = pairwise.Config.LambdaMin
-	full := estimated(t, table, "full", c)
-	require.InEpsilon(t, LambdaMax(full.Table, nil, full.Weight), pairwise.Config.LambdaMax, 1e-12)
-	for k, p := range pairwise.State.Points {
-		require.InDeltaSlice(t, full.State.Points[k].Packed, p.Packed, 1e-8, "λ %d", k)
-		require.InDelta(t, full.State.Points[k].Loss, p.Loss, 1e-8)
-		require.Equal(t, full.State.Points[k].Edges, p.Edges)
-		before := model.NewGaussian(12, model.FreeSymmetric).Packed.Value // P = I
-		if k > 0 {
-			before = pairwise.State.Points[k-1].Packed
-		}
-		require.Equal(t, floats.Distance(before, p.Packed, math.Inf(1)), p.Change)
-	}
-	require.Zero(t, pairwise.State.Points[0].Edges)
 }
 
 // −2 log L is n (d − log det P̂); the pseudo-likelihood with all pairs is half of n Σ log σ_j².
@@ -71,36 +46,6 @@ func TestLikelihoodsByMoments(t *testing.T) {
 		want += m.of.Pairs / 4 * math.Log(inverse.At(j, j))
 	}
 	require.InDelta(t, want, m.pseudoLikelihood(every), 1e-9)
-}
-
-func TestPairwiseHeldOutLoss(t *testing.T) {
-	_, table := testtables.Star(t, 4, 100, 0.3)
-	z, _ := data.Standardise(table)
-	r, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, Config{Lambdas: 5}, &State{})
-	require.NoError(t, err)
-	rows := []int{3, 4, 5, 10, 11, 12, 40, 41, 42, 43, 44, 45, 46}
-	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
-	loss, err := r.matrix.heldOut(t.Context(), rows)
-	require.NoError(t, err)
-	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
-	require.NoError(t, r.model.SetPrecision(p))
-	r.matrix.at = sparse.FromPacked(r.packed(), 4)
-	of, err := losses.GaussianPairwise.(losses.OfMatrix).Matrix(t.Context(), z, rows, nil, 1, false)
-	require.NoError(t, err)
-	var ps, psp mat.Dense
-	ps.Mul(p, mat.NewDense(4, 4, of.S))
-	psp.Mul(&ps, p)
-	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
-}
-
-func TestPairwiseSelections(t *testing.T) {
-	_, table := testtables.Star(t, 8, 200, 0.2)
-	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
-		selection, err := ParseSelection(s)
-		require.NoError(t, err)
-		r := estimated(t, table, "pairwise", Config{Lambdas: 12, Select: selection})
-		require.True(t, r.State.Refine.Converged, s)
-	}
 }
 
 // With V = PS of the moments without shrinkage, V_jj = 1, and V_jk + V_kj = 0 on edges.

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
@@ -19,13 +19,10 @@ import (
 // New gradients per column: 0 for η and the diagonal, −λ w sign P_jk on edges, within ±λ w
 // elsewhere.
 func TestPathsMeetTheConditions(t *testing.T) {
-	const d = 6
-	g, sparse := testtables.Star(t, d, 200, 0.35)
+	const d = 5
+	_, sparse := testtables.Star(t, d, 200, 0.35)
 	_, complete := testtables.Star(t, d, 300, 0)
-	box, err := g.TruncateBelow(2, 0.3)
-	require.NoError(t, err)
-	inside, err := g.SampleInside(box, 300, stream.New(2, 2))
-	require.NoError(t, err)
+	inside, box := bounded(t, 300, 0)
 	for name, c := range map[string]struct {
 		table           *data.Table
 		method, penalty string
@@ -36,6 +33,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 		"full":              {complete, "full", l1, nil},
 		"zeroed":            {sparse, "zeroed", l1, nil},
 		"full in box":       {inside, "full", l1, box},
+		"pairwise":          {complete, "pairwise", l1, nil},
 		"em-exact":          {sparse, "em-exact", l1, nil},
 		"adaptive exact":    {sparse, "exact", adaptive, nil},
 		"adaptive em-exact": {sparse, "em-exact", adaptive, nil},
@@ -46,7 +44,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			p, steps := engine.Problem{Table: table, Domain: s}, engine.Config{Method: c.method}
 			config := Config{Penalty: Penalty{Kind: c.penalty}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true}
 			if name == "the paper's exact" {
-				config = Config{Penalty: config.Penalty, Schedule: Fixed, InitialIter: 2000, IterPerLambda: 2000, Lambdas: 4, LambdaMin: 0.05, Select: config.Select, PathOnly: true}
+				config = Config{Penalty: config.Penalty, Schedule: Fixed, InitialIter: 3000, IterPerLambda: 3000, Lambdas: 4, LambdaMin: 0.05, Select: config.Select, PathOnly: true}
 			}
 			r, _ := estimate(t, p, steps, config)
 			require.Empty(t, r.unfinished())
@@ -62,8 +60,15 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			if r.fitsMean() {
 				kind = model.Natural
 			}
+			if c.method == "pairwise" {
+				steps.Method = "full"
+				require.InEpsilon(t, LambdaMax(table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
+			}
 			edges := 0
-			for _, q := range r.State.Points {
+			for k, q := range r.State.Points {
+				if k > 0 && c.method == "pairwise" {
+					require.Equal(t, floats.Distance(r.State.Points[k-1].Packed, q.Packed, math.Inf(1)), q.Change)
+				}
 				require.Zero(t, q.Projections)
 				m := model.NewGaussian(d, kind)
 				m.Location.Fixed = !r.fitsMean()
@@ -72,7 +77,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 				p.Model, p.Objective = m, losses.ObjectiveFor(s, domain.Weight{})
 				loss, grads, err := engine.Gradient(p, steps, 0)
 				require.NoError(t, err)
-				if r.Config.Schedule == Accelerated {
+				if r.Config.Schedule == Accelerated || r.Config.Schedule == Moments {
 					require.InDelta(t, loss/d, q.Loss, 1e-12)
 				}
 				if r.fitsMean() {

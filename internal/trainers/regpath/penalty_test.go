@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
@@ -81,17 +82,19 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 		{Penalty: Penalty{Kind: "ridge"}, Lambdas: 4, Select: Selection{Kind: "stars"}},
 		{Penalty: Penalty{Kind: "auto"}, Lambdas: 4},
 	} {
-		requireResumes(t, standard, "em-exact", c)
+		requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, c)
 	}
-	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
+	automatic := Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4}
+	requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, automatic)
 }
 
 // requireResumes interrupts an estimate at every second save and compares it with an uninterrupted
 // one.
-func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
+func requireResumes(t *testing.T, p engine.Problem, steps engine.Config, c Config) {
 	t.Helper()
 	start := func(s *State, workers int) *Run {
-		r, err := New(engine.Problem{Table: table}, engine.Config{Method: method, Workers: workers, Batch: 50}, c, s)
+		steps.Workers, steps.Batch = workers, 50
+		r, err := New(p, steps, c, s)
 		require.NoError(t, err)
 		return r
 	}
@@ -183,8 +186,7 @@ func TestAutoTakesTheLeast(t *testing.T) {
 // over tables.
 func TestFreedom(t *testing.T) {
 	const d, n, tables, missing = 4, 100, 1000, 0.3
-	var p, factor = mat.NewSymDense(d, nil), mat.Cholesky{}
-	sigma := mat.NewSymDense(d, nil)
+	p, factor, sigma := mat.NewSymDense(d, nil), mat.Cholesky{}, mat.NewSymDense(d, nil)
 	for j := range d {
 		for k := range d {
 			sigma.SetSym(j, k, math.Pow(0.4, math.Abs(float64(j-k))))
@@ -193,40 +195,22 @@ func TestFreedom(t *testing.T) {
 	require.True(t, factor.Factorize(sigma))
 	require.NoError(t, factor.InverseTo(p))
 	require.InDelta(t, d*(d+1)/2, freedom(p, 0, 1), 1e-9, "complete rows without shrinkage")
-	var l mat.TriDense
-	factor.LTo(&l)
+	g := simulate.Gaussian{Mean: make([]float64, d), Precision: p}
 	for _, alpha := range []float64{0.2, 0.5} {
 		var gains, counts []float64
-		for table := range tables {
-			rng := stream.New(uint64(table), 1)
-			x := mat.NewDense(2*n, d, nil)
-			for i := range 2 * n {
-				for j := range d {
-					x.Set(i, j, rng.NormFloat64())
+		for seed := range uint64(tables) {
+			rng := stream.New(seed, 1)
+			both, err := g.Sample(2*n, rng)
+			require.NoError(t, err)
+			for at := range n * d {
+				if at%d != at/d%d && rng.Float64() < missing {
+					both.Observed[at], both.Observed[n*d+at] = false, false // the other rows have the same missing cells
 				}
 			}
-			x.Mul(x, l.T())
-			for i := range n {
-				for j := range d {
-					if j != i%d && rng.Float64() < missing {
-						x.Set(i, j, math.NaN())
-						x.Set(n+i, j, math.NaN()) // the other rows have the same missing cells
-					}
-				}
-			}
-			of := func(from int) *data.Table {
-				values := slices.Clone(x.RawMatrix().Data[from*d : (from+n)*d])
-				observed := make([]bool, len(values))
-				for i, v := range values {
-					if observed[i] = !math.IsNaN(v); !observed[i] {
-						values[i] = 0
-					}
-				}
-				made, err := data.NewTable([]string{"a", "b", "c", "d"}, values, observed)
-				require.NoError(t, err)
-				return made
-			}
-			own, others := of(0), of(n)
+			own, err := both.Rows(both.AllRows()[:n])
+			require.NoError(t, err)
+			others, err := both.Rows(both.AllRows()[n:])
+			require.NoError(t, err)
 			r, err := New(engine.Problem{Table: own}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 			require.NoError(t, err)
 			f, err := newPilotFit(r.problem, own.AllRows(), 1)

@@ -129,14 +129,20 @@ func TestRefusals(t *testing.T) {
 		require.True(t, errors.As(err, &wrong) || c.config.LambdaMax > 0, c.want)
 	}
 	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
-	_, err := New(engine.Problem{Table: table, Domain: box}, engine.Config{Method: "exact"}, Config{Penalty: by(auto)}, &State{})
-	require.ErrorContains(t, err, "penalty auto: it compares likelihoods, which are unknown with bounds")
-	_, err = New(engine.Problem{Table: few}, engine.Config{Method: "em-exact"}, Config{Select: own("stability")}, &State{})
-	require.ErrorContains(t, err, "stability needs at least 8")
 	one, err := table.Select(table.Names[:1])
 	require.NoError(t, err)
-	_, err = New(engine.Problem{Table: one}, engine.Config{Method: "exact"}, Config{}, &State{})
-	require.ErrorContains(t, err, "at least two columns")
+	for want, c := range map[string]struct {
+		problem engine.Problem
+		config  Config
+	}{
+		"penalty auto: it compares likelihoods, which are unknown with bounds": {
+			engine.Problem{Table: table, Domain: box}, Config{Penalty: by(auto)}},
+		"stability needs at least 8": {engine.Problem{Table: few}, Config{Select: own("stability")}},
+		"at least two columns":       {engine.Problem{Table: one}, Config{}},
+	} {
+		_, err = New(c.problem, engine.Config{Method: "exact"}, c.config, &State{})
+		require.ErrorContains(t, err, want)
+	}
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: by(adaptive), LambdaMin: 1e9}, &State{})
 	require.NoError(t, err)
 	_, err = r.Estimate(t.Context(), func() error { return nil })

@@ -1,7 +1,6 @@
 package regpath
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -48,17 +47,4 @@ func TestTurnsOfManyColumns(t *testing.T) {
 		}
 		require.Positive(t, sooner)
 	}
-}
-
-func TestTurnsCutWithinAMinimisation(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, table := testtables.Star(t, 5, 100, 0.3)
-	standard, _ := data.Standardise(table)
-	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
-	require.NoError(t, err)
-	err = newTurns(r.problem, manyColumns).em.Turn(ctx, &r.State.Turns, func([]float64, []float64) bool {
-		cancel()
-		return false
-	})
-	require.ErrorIs(t, err, context.Canceled)
 }

@@ -55,6 +55,7 @@ func natural(g simulate.Gaussian) *model.Gaussian {
 	return m
 }
 
+// The minimum on a support is where the gradient by its elements is 0.
 func TestFormIsTheGraphsLoss(t *testing.T) {
 	table, s := some(t, 60)
 	g, _ := corner()
@@ -89,27 +90,19 @@ func TestFormIsTheGraphsLoss(t *testing.T) {
 					require.InDelta(t, want, 2*e.Mean[i], 1e-10)
 					require.InDelta(t, want, 2*(byForm.AtVec(i)-f.linear[i]), 1e-10)
 				}
+
+				on := NewSupport(network.Adjacency{D: 3, Edge: []bool{true, false, true}})
+				require.Equal(t, []int{0, 1, 2, 3, 4, 6, 7, 8}, on.Places)
+				least, reached, _, ok := f.minimum(on)
+				require.True(t, ok)
+				require.Zero(t, least[5])
+				require.InDelta(t, f.Loss(least), reached, 1e-12)
+				e, err = rows.Equation(least, on)
+				require.NoError(t, err)
+				require.InDeltaSlice(t, make([]float64, 8), e.Mean, 1e-12)
 			})
 		}
 	}
-}
-
-func TestMinimumOnASupport(t *testing.T) {
-	table, s := some(t, 90)
-	g, _ := corner()
-	rows, err := Setting{Table: table, Domain: s, Draws: 3}.ByPattern().Draw(natural(g))
-	require.NoError(t, err)
-	f, err := rows.Form()
-	require.NoError(t, err)
-	on := NewSupport(network.Adjacency{D: 3, Edge: []bool{true, false, true}})
-	require.Equal(t, []int{0, 1, 2, 3, 4, 6, 7, 8}, on.Places)
-	theta, loss, _, ok := f.minimum(on)
-	require.True(t, ok)
-	require.Zero(t, theta[5])
-	require.InDelta(t, f.Loss(theta), loss, 1e-12)
-	e, err := rows.Equation(theta, on)
-	require.NoError(t, err)
-	require.InDeltaSlice(t, make([]float64, 8), e.Mean, 1e-12)
 }
 
 // E ½ψ_θ of a row with a missing second cell, drawn from the distribution of other, by quadrature.
@@ -209,21 +202,8 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	for i := range want {
 		require.InDelta(t, want[i], mean[i], 4.5*se[i])
 	}
-	complete := &data.Table{Names: table.Names, D: 4}
-	for i := range table.N {
-		if row := table.Values[i*4 : i*4+4]; !floats.HasNaN(row) && !containsGap(table, i) {
-			complete.Values, complete.Observed, complete.N = append(complete.Values, row...), append(complete.Observed, true, true, true, true), complete.N+1
-		}
-	}
+	complete, err := table.CompleteRows()
+	require.NoError(t, err)
 	require.Greater(t, complete.N, 8)
 	require.InDeltaSlice(t, likeliest(complete), root(complete, 1), 1e-6)
-}
-
-func containsGap(t *data.Table, i int) bool {
-	for _, o := range t.Observed[i*t.D : (i+1)*t.D] {
-		if !o {
-			return true
-		}
-	}
-	return false
 }

@@ -2,28 +2,18 @@ package sparse_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
+	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
-
-func covariances(d, n int, seed uint64) []float64 {
-	rng := stream.New(seed, 1)
-	x := mat.NewDense(n, d, nil)
-	for i := range n {
-		common := rng.NormFloat64()
-		for j := range d {
-			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j%7))+0.6*common)
-		}
-	}
-	s := mat.NewSymDense(d, nil)
-	s.SymOuterK(1/float64(n), x.T())
-	return mat.DenseCopyOf(s).RawMatrix().Data
-}
 
 func packed(p *sparse.Matrix) []float64 {
 	out := make([]float64, p.D*(p.D+1)/2)
@@ -31,49 +21,82 @@ func packed(p *sparse.Matrix) []float64 {
 	return out
 }
 
-// With V = PS: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk where P_jk is 0.
+// With G = PS + SP: G_jj = 2, G = 0 elsewhere within blocks, G_AB = −λ √(|A||B|) w P_AB/‖P_AB‖ if P_AB
+// is not 0, else ‖G_AB‖ ≤ λ √(|A||B|) w. Without blocks every column is one.
+func requireMinimum(t *testing.T, l *sparse.Lasso, p *sparse.Matrix, blocks []data.Block, lambda float64) {
+	t.Helper()
+	var v, g mat.Dense
+	at := mat.DenseCopyOf(p.Symmetric())
+	v.Mul(at, mat.NewDense(l.D, l.D, l.S))
+	g.Add(&v, v.T())
+	entries := 0
+	for a, first := range blocks {
+		for b := a; b < len(blocks); b++ {
+			second := blocks[b]
+			most, size := lambda*math.Sqrt(float64(first.Width*second.Width)), groupNorm(at, first, second)
+			if l.Weights != nil {
+				most *= l.Weights[graph.PackedIndex(l.D, first.First, second.First)]
+			}
+			if a != b && size == 0 {
+				require.LessOrEqual(t, groupNorm(&g, first, second), most+1e-7)
+				continue
+			}
+			for j := first.First; j < first.First+first.Width; j++ {
+				for k := second.First; k < second.First+second.Width; k++ {
+					want := -most * at.At(j, k) / size
+					if a == b {
+						want = 0
+					}
+					if j == k {
+						want = 2
+					}
+					if j < k {
+						entries++
+					}
+					require.InDelta(t, want, g.At(j, k), 1e-7, "%d, %d", j, k)
+				}
+			}
+		}
+	}
+	require.Len(t, p.At, entries)
+}
+
 func TestConditionsOfAMinimum(t *testing.T) {
-	const d = 300 // more than a tile
-	s := covariances(d, 400, 1)
+	single, many := blocksOf(slices.Repeat([]int{1}, 300)...) // more than a tile
+	groups, few := blocksOf(1, 2, 1, 3, 1, 4, 2, 1)
 	rng := stream.New(8, 1)
-	weights := make([]float64, d*(d+1)/2)
+	weights := make([]float64, many*(many+1)/2)
 	for i := range weights {
-		weights[i] = float64(1 + rng.IntN(3))
-		if i%50 == 0 {
+		weights[i] = 0.5 + rng.Float64()
+		if i%50 == 1 {
 			weights[i] = 0
 		}
 	}
-	for i, w := range [][]float64{nil, weights} {
-		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: 2, Weights: w, Dense: i == 1}
-		p := sparse.Identity(d)
-		screen := 0.6
-		for _, lambda := range []float64{0.6, 0.5, 0.42} {
-			o, err := l.Minimise(t.Context(), p, lambda, 2*lambda-screen)
+	whole := testtables.Covariances(few, 60, 11)
+	for _, c := range []struct {
+		lasso   sparse.Lasso
+		blocks  []data.Block
+		lambdas []float64
+	}{
+		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1)}, single, []float64{0.6, 0.5, 0.42}},
+		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1), Weights: weights, Dense: true}, single, []float64{0.6, 0.5, 0.42}},
+		{sparse.Lasso{D: few, S: whole, Blocks: groups}, groups, []float64{0.6, 0.4, 0.25}},
+		{sparse.Lasso{D: few, S: whole, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]},
+			groups, []float64{0.6, 0.4, 0.25}},
+	} {
+		c.lasso.Tolerance, c.lasso.Sweeps, c.lasso.Workers = 1e-10, 20000, 2
+		p := sparse.Identity(c.lasso.D)
+		screen, edges := 0.6, 0
+		for _, lambda := range c.lambdas {
+			o, err := c.lasso.Minimise(t.Context(), p, lambda, 2*lambda-screen)
 			require.NoError(t, err)
 			require.True(t, o.Done)
 			screen = lambda
-			var v mat.Dense
-			v.Mul(p.Symmetric(), mat.NewDense(d, d, s))
-			edges, at := 0, 0
-			for j := range d {
-				require.InDelta(t, 1, v.At(j, j), 1e-7)
-				at++
-				for k := j + 1; k < d; k, at = k+1, at+1 {
-					slope, most := v.At(j, k)+v.At(k, j), lambda
-					if w != nil {
-						most *= w[at]
-					}
-					if e := p.Element(j, k); e == 0 {
-						require.LessOrEqual(t, math.Abs(slope), most+1e-7)
-					} else {
-						edges++
-						require.InDelta(t, -math.Copysign(most, e), slope, 1e-7)
-					}
-				}
-			}
-			require.Len(t, p.At, edges)
-			require.Positive(t, edges)
+			requireMinimum(t, &c.lasso, p, c.blocks, lambda)
+			require.Greater(t, len(p.At), edges)
+			edges = len(p.At)
 		}
+		require.Less(t, edges, c.lasso.D*(c.lasso.D-1)/2)
 	}
 }
 
@@ -93,45 +116,31 @@ func on(packed []float64, held []bool, d int) *sparse.Matrix {
 }
 
 func TestFit(t *testing.T) {
-	const d = 5
-	s := covariances(d, 50, 3)
-	l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000}
-	start := packed(sparse.Identity(d))
-	p := on(start, make([]bool, len(start)), d)
-	o, err := l.Fit(t.Context(), p)
-	require.NoError(t, err)
-	require.True(t, o.Done)
+	blocks, d := blocksOf(2, 1, 2)
+	s := testtables.Covariances(d, 50, 3)
 	var inverse mat.Dense
 	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
-	for j := range d {
-		for k := range d {
-			require.InDelta(t, inverse.At(j, k), p.Element(j, k), 1e-9)
+	none := make([]bool, d*(d+1)/2)
+	for _, b := range [][]data.Block{nil, blocks} {
+		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000, Blocks: b}
+		p := on(packed(sparse.Identity(d)), none, d)
+		o, err := l.Fit(t.Context(), p)
+		require.NoError(t, err)
+		require.True(t, o.Done)
+		require.True(t, mat.EqualApprox(&inverse, mat.DenseCopyOf(p.Symmetric()), 1e-8))
+		// ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
+		require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-8)
+
+		p = sparse.Identity(d)
+		p.At, p.Value = [][2]int32{{0, 3}}, []float64{1e-3}
+		_, err = l.Fit(t.Context(), p)
+		require.NoError(t, err)
+		require.NotZero(t, p.Element(0, 3))
+		require.Zero(t, p.Element(0, 2))
+		for _, pair := range [][2]int{{1, 4}, {0, 1}} { // of the same pair of blocks, within a block
+			require.Equal(t, b != nil, p.Element(pair[0], pair[1]) != 0)
 		}
 	}
-	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
-
-	held := make([]bool, len(start))
-	held[1] = true // the pair 0, 1
-	p = on(start, held, d)
-	_, err = l.Fit(t.Context(), p)
-	require.NoError(t, err)
-	require.Zero(t, p.Element(0, 1))
-	require.NotZero(t, p.Element(0, 2))
-}
-
-// b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
-func TestTwoColumns(t *testing.T) {
-	const rho, lambda = 0.6, 0.5
-	l := &sparse.Lasso{D: 2, S: []float64{1, rho, rho, 1}, Tolerance: 1e-12}
-	p := sparse.Identity(2)
-	_, err := l.Minimise(t.Context(), p, lambda, lambda)
-	require.NoError(t, err)
-	b := -(2*rho - lambda) / (2 * (1 - rho*rho))
-	require.InDeltaSlice(t, []float64{1 - b*rho, b, 1 - b*rho}, packed(p), 1e-10)
-	p = sparse.Identity(2)
-	_, err = l.Minimise(t.Context(), p, 2*rho+0.01, 0)
-	require.NoError(t, err)
-	require.Empty(t, p.At)
 }
 
 func TestCopiesRunAway(t *testing.T) {
@@ -170,7 +179,7 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 
 func TestResidual(t *testing.T) {
 	const d = 4
-	s := covariances(d, 50, 5)
+	s := testtables.Covariances(d, 50, 5)
 	var inverse mat.Dense
 	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
 	of := func(j, k int) float64 { return s[j*d+k] }
@@ -204,7 +213,7 @@ func TestKeepDefinite(t *testing.T) {
 // Equal to the byte; Dense comes to the same minimum.
 func TestWorkersAtOnce(t *testing.T) {
 	at := func(d, workers int, dense bool, lambdas ...float64) []float64 {
-		l, p := &sparse.Lasso{D: d, S: covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)
+		l, p := &sparse.Lasso{D: d, S: testtables.Covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)
 		for _, lambda := range lambdas {
 			o, err := l.Minimise(t.Context(), p, lambda, lambda)
 			require.NoError(t, err)

@@ -50,32 +50,27 @@ func tailsOf(t *testing.T, table *data.Table, mu []float64, p mat.Symmetric) tai
 	return o.tails(multiply, table.Weights != nil)
 }
 
-// E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value for factors ½ and 3⁄2.
-func TestTailsOfScaledRows(t *testing.T) {
-	var ratios []float64
-	for seed := range uint64(40) {
-		table, p := scaled(t, 500, seed, 0.5, 1.5)
-		tails := tailsOf(t, table, []float64{1, 2, 3, 4}, p)
-		require.Greater(t, tails.z, 5.)
-		require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
-		ratios = append(ratios, tails.ratio)
+// E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value for factors ½ and 3⁄2. With fitted moments
+// Mardia's kurtosis is smaller by 2k(k + 2)/(n + 1), about √(k(k + 2)/2n) of z; k is 2.8 here.
+func TestTails(t *testing.T) {
+	const tables = 300
+	var ratios, known, fitted []float64
+	mu := []float64{1, 2, 3, 4}
+	for seed := range uint64(tables) {
+		table, p := scaled(t, 400, seed, 1, 1)
+		known = append(known, tailsOf(t, table, mu, p).z)
+		n := likeliest(t, table)
+		fitted = append(fitted, tailsOf(t, table, n.mu, n.p).z)
+		if seed < 40 {
+			table, p = scaled(t, 500, seed, 0.5, 1.5)
+			tails := tailsOf(t, table, mu, p)
+			require.Greater(t, tails.z, 5.)
+			require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
+			ratios = append(ratios, tails.ratio)
+		}
 	}
 	mean, sd := stat.MeanStdDev(ratios, nil)
 	require.InDelta(t, 2*(math.Pow(0.5, 4)+math.Pow(1.5, 4))/math.Pow(0.25+2.25, 2), mean, 4*sd/math.Sqrt(40))
-}
-
-func TestTailsOfNormalRows(t *testing.T) {
-	const tables = 300
-	var known, fitted []float64
-	for seed := range uint64(tables) {
-		table, p := scaled(t, 400, seed, 1, 1)
-		tails := tailsOf(t, table, []float64{1, 2, 3, 4}, p)
-		known = append(known, tails.z)
-		n := likeliest(t, table)
-		fitted = append(fitted, tailsOf(t, table, n.mu, n.p).z)
-	}
-	// With fitted moments Mardia's kurtosis is smaller by 2k(k + 2)/(n + 1), about √(k(k + 2)/2n) of
-	// z; k is 2.8 here.
 	for i, z := range [][]float64{known, fitted} {
 		mean, sd := stat.MeanStdDev(z, nil)
 		require.InDelta(t, -float64(i)*math.Sqrt(2.8*4.8/2/400), mean, 4*sd/math.Sqrt(tables))

@@ -2,7 +2,6 @@ package sandwich
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,23 +67,11 @@ func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	return estimates, se
 }
 
-func normal(t testing.TB, table *data.Table) *model.Gaussian {
-	t.Helper()
-	m := model.NewGaussian(table.D, model.CholeskyFactor)
-	_, scale := data.Standardise(table)
-	require.NoError(t, m.Rescale(scale.Mean, scale.Deviation))
-	return m
-}
-
 func near(t testing.TB, table *data.Table) *model.Gaussian {
 	t.Helper()
-	var x []float64
-	for i := range table.N {
-		if row := table.Values[i*table.D : (i+1)*table.D]; !slices.Contains(table.Observed[i*table.D:(i+1)*table.D], false) {
-			x = append(x, row...)
-		}
-	}
-	rows := mat.NewDense(len(x)/table.D, table.D, x)
+	whole, err := table.CompleteRows()
+	require.NoError(t, err)
+	rows := mat.NewDense(whole.N, whole.D, whole.Values)
 	var s, p mat.SymDense
 	stat.CovarianceMatrix(&s, rows, nil)
 	var c mat.Cholesky
@@ -149,7 +136,7 @@ func TestCompleteRowsOfAGaussian(t *testing.T) {
 	}
 	for _, method := range []string{"full", "exact", "em-exact"} {
 		for _, by := range []scaling{unscaled, byDeviation} {
-			r := of(t, table, normal(t, table), by, method, nil, engine.Config{})
+			r := of(t, table, near(t, table), by, method, nil, engine.Config{})
 			_, se := errorsOf(t, r)
 			for a := range se {
 				for b := range se {
@@ -199,9 +186,9 @@ func TestInfluenceOfRows(t *testing.T) {
 		domain  *domain.Domain
 		start   func(*data.Table) model.Parametric
 	}{
-		"exact":     {"exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return normal(t, x) }},
-		"em-exact":  {"em-exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return normal(t, x) }},
-		"truncated": {"full", byDeviation, 0, box, func(x *data.Table) model.Parametric { return normal(t, x) }},
+		"exact":     {"exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return near(t, x) }},
+		"em-exact":  {"em-exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return near(t, x) }},
+		"truncated": {"full", byDeviation, 0, box, func(x *data.Table) model.Parametric { return near(t, x) }},
 		"quartic":   {"full", aboutZero, -1, nil, func(x *data.Table) model.Parametric { return even(t) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -272,9 +259,9 @@ func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
 	require.NoError(t, err)
 	for exact, drawn := range map[string]string{"em-exact": "em-full", "exact": "iw"} {
-		want, wantSE := errorsOf(t, of(t, table, normal(t, table), byDeviation, exact, nil, engine.Config{}))
-		got, se := errorsOf(t, of(t, table, normal(t, table), byDeviation, drawn, nil, engine.Config{Draws: 600, ProposalSD: 1.5}))
-		_, noisy := errorsOf(t, of(t, table, normal(t, table), byDeviation, drawn, nil, engine.Config{Draws: 20, ProposalSD: 1.5}))
+		want, wantSE := errorsOf(t, of(t, table, near(t, table), byDeviation, exact, nil, engine.Config{}))
+		got, se := errorsOf(t, of(t, table, near(t, table), byDeviation, drawn, nil, engine.Config{Draws: 600, ProposalSD: 1.5}))
+		_, noisy := errorsOf(t, of(t, table, near(t, table), byDeviation, drawn, nil, engine.Config{Draws: 20, ProposalSD: 1.5}))
 		for k := range want {
 			require.InEpsilon(t, wantSE[k], se[k], 0.02, "%s, parameter %d", drawn, k)
 			require.InDelta(t, want[k], got[k], 0.15*wantSE[k], "%s, parameter %d", drawn, k)
