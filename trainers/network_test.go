@@ -285,13 +285,13 @@ func TestBootstrapInShards(t *testing.T) {
 
 // income depends on all others, so each pair of them is an edge; 20 % of the cells are missing.
 func TestStrongRelationsWithLevelsAndGaps(t *testing.T) {
-	rng, table := stream.New(1, stream.Simulate), &data.Table{N: 200, D: 4, Names: []string{"age", "city", "kids", "income"}}
+	rng, table := stream.New(1, stream.Simulate), &data.Table{N: 140, D: 4, Names: []string{"age", "city", "kids", "income"}}
 	for range table.N {
 		age, city, kids := rng.NormFloat64(), float64(rng.IntN(3)), rng.NormFloat64()
 		table.Values = append(table.Values, age, city, kids, age+kids+1.5*(city-1)+0.5*rng.NormFloat64())
 	}
 	for k := range table.Values {
-		if table.Observed = append(table.Observed, rng.Float64() > 0.2); !table.Observed[k] {
+		if table.Observed = append(table.Observed, rng.Float64() > 0.3); !table.Observed[k] {
 			table.Values[k] = 0
 		}
 	}
