@@ -110,12 +110,12 @@ func nearer(a, b *fitted.Check) bool {
 }
 
 // checkOnce sets the Check of a model, and the tilt of an energy; a nil *by is fitted to the table.
-// It returns the drawn rows, after Transform.
+// It returns the drawn rows in transformed columns.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
-	var completed []float64
+	var values []float64 // completed
 	unmet, modes := []string{}, (*model.Mixed)(nil)
 	if own, ok := s.Model.(*model.Mixed); ok {
-		completed, modes = fitted.CompleteBy(own, t, c.Seed), own
+		values, modes = fitted.CompleteBy(own, t, c.Seed), own
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
@@ -126,7 +126,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 			*by = f.Model
 		}
 		modes = *by
-		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+		if values, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
 			return nil, err
 		}
 		ready, failed := s.Fitted()
@@ -144,9 +144,9 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	if err != nil {
 		return nil, err
 	}
-	values, shown := completed, drawn
+	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
-		values, shown, modes = slices.Clone(completed), slices.Clone(drawn), nil
+		shown, modes = slices.Clone(drawn), nil
 		s.Transform.Restore(values)
 		s.Transform.Restore(shown)
 	}
