@@ -25,26 +25,21 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 
 // energy is the unnormalised density with a neural energy,
 //
-//	log q(x) = f_θ(x) − ½ Σ_j κ_j (x_j − c_j)² − ½ (x − c)ᵀA(x − c),   κ_j = exp(θ_j) > 0
+//	log q(x) = f_θ(x) − ½ Σ_j κ_j (x_j − c_j)²,   κ_j = exp(θ_j) > 0
 //
-// where f is a perceptron with smooth activations, and κ and c are learned. A has no diagonal and is
-// absent until Bent. f grows at most linearly, so q is integrable for every θ without A, and if A +
-// diag κ is positive definite. It needs standardised columns.
+// where f is a perceptron with smooth activations, and κ and c are learned. f grows at most
+// linearly, so q is integrable for every θ. It needs standardised columns.
 type energy struct {
 	*perceptron
 	d int
 
 	Centre       *graph.Param // c (1, d)
 	LogStiffness *graph.Param // log κ (1, d)
-	couplings    *graph.Param // A (d, d); nil for none
 	tilt         *tilt        // nil for none
 }
 
 func newEnergy(d int, f *perceptron) *energy {
 	m := &energy{perceptron: f, d: d, Centre: graph.NewParam("centre", 1, d), LogStiffness: graph.NewParam("log stiffness", 1, d)}
-	if f.options.Bent {
-		m.couplings = graph.NewParam("couplings", d, d)
-	}
 	if k := f.options.Tilt; k > 0 {
 		m.tilt = newTilt(k, d)
 	}
@@ -56,9 +51,6 @@ func newEnergy(d int, f *perceptron) *energy {
 func (m *energy) list() {
 	n := 2*len(m.hidden) + 1
 	m.params = append(slices.Clone(m.params[:n]), m.Centre, m.LogStiffness)
-	if m.options.Bent = m.couplings != nil; m.options.Bent {
-		m.params = append(m.params, m.couplings)
-	}
 	if m.options.Tilt = 0; m.tilt != nil {
 		m.options.Tilt = m.tilt.from.Rows
 		m.params = append(m.params, m.tilt.params()...)
@@ -71,9 +63,6 @@ func (m *energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
 	quadratic := b.Prod(b.Rows(b.Scale(-0.5, b.Map(graph.Exp, b.Param(m.LogStiffness))), n), gap)
-	if m.couplings != nil {
-		quadratic = b.Add(quadratic, b.Scale(-0.5, b.MatMul(false, false, gap, b.Param(m.couplings))))
-	}
 	log := b.Add(m.at(b, x, nil), b.RowDot(gap, quadratic))
 	if m.tilt != nil {
 		log = b.Add(log, m.tilt.at(b, x))
@@ -91,11 +80,6 @@ func (m *energy) Rescale(mean, deviation []float64) error {
 		}
 		m.Centre.Value[j] = mean[j] + deviation[j]*m.Centre.Value[j]
 		m.LogStiffness.Value[j] -= 2 * math.Log(deviation[j])
-		for k := range deviation {
-			if m.couplings != nil {
-				m.couplings.Value[j*m.d+k] /= deviation[j] * deviation[k]
-			}
-		}
 	}
 	if m.tilt != nil {
 		m.tilt.rescale(mean, deviation)

@@ -16,7 +16,6 @@ type NetworkOptions struct {
 	NoiseConditional bool   `json:"noise_conditional"` // a model.NoiseConditional
 	Clean            Level  `json:"clean"`             // the level of Evaluate, if noise-conditional; zero means {1, 0.01}
 	Gaps             bool   `json:"gaps,omitempty"`    // masks as input of a noise-conditional score network
-	Bent             bool   `json:"bent,omitempty"`    // couplings set after the fit of an energy
 	Tilt             int    `json:"tilt,omitempty"`    // components of the tilt mixture set after the fit of an energy; 0: none
 }
 

@@ -2,7 +2,6 @@ package nets
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -33,9 +32,6 @@ type Tilted interface {
 	model.Model
 	// WithTilt returns the energy with the tilt by a mixture in the model's units and the weights a.
 	WithTilt(m *model.Mixed, a []float64) Tilted
-	// Bent returns the energy times exp(s λᵀx − ½ s xᵀΔx) with symmetric Δ (d, d) and the largest s = 1,
-	// ½, ¼, … that leaves a tenth of each curvature of the energy's quadratic term, or the energy itself.
-	Bent(linear, quadratic []float64) Tilted
 	// Split returns the energy without its tilt, and the mixture and the log factor of the tilt; nil
 	// without one.
 	Split() (plain model.Model, m *model.Mixed, factor Factor)
@@ -93,47 +89,6 @@ func (m *energy) WithTilt(of *model.Mixed, a []float64) Tilted {
 func (m *energy) with(t *tilt) *energy {
 	out, f := *m, *m.perceptron
 	out.perceptron, out.tilt = &f, t
-	out.list()
-	return &out
-}
-
-func (m *energy) Bent(linear, quadratic []float64) Tilted {
-	d, out := m.d, *m.with(m.tilt)
-	own, by := mat.NewSymDense(d, nil), mat.NewSymDense(d, slices.Clone(quadratic))
-	for j := range d {
-		for k := j; k < d && m.couplings != nil; k++ {
-			own.SetSym(j, k, m.couplings.Value[j*d+k])
-		}
-		own.SetSym(j, j, math.Exp(m.LogStiffness.Value[j]))
-	}
-	var bent mat.SymDense
-	var factor mat.Cholesky
-	scale := 1.
-	for ; scale > 1e-6; scale /= 2 {
-		bent.ScaleSym(scale, by)
-		bent.AddSym(&bent, own)
-		var left mat.SymDense // the rest above a tenth
-		left.ScaleSym(-0.1, own)
-		left.AddSym(&left, &bent)
-		if factor.Factorize(&left) && factor.Factorize(&bent) {
-			break
-		}
-	}
-	out.Centre, out.LogStiffness = graph.NewParam(m.Centre.Name, 1, d), graph.NewParam(m.LogStiffness.Name, 1, d)
-	out.couplings = graph.NewParam("couplings", d, d)
-	var pull mat.VecDense
-	pull.MulVec(own, mat.NewVecDense(d, m.Centre.Value))
-	pull.AddScaledVec(&pull, scale, mat.NewVecDense(d, linear))
-	if err := factor.SolveVecTo(mat.NewVecDense(d, out.Centre.Value), &pull); err != nil || scale <= 1e-6 {
-		return m
-	}
-	for j := range d {
-		for k := range d {
-			out.couplings.Value[j*d+k] = bent.At(j, k)
-		}
-		out.couplings.Value[j*d+j] = 0
-		out.LogStiffness.Value[j] = math.Log(bent.At(j, j))
-	}
 	out.list()
 	return &out
 }

@@ -24,8 +24,8 @@ const heldRows = 1000
 
 // checkDraws compares rows drawn from a fitted model with the table, except for normal models and
 // missingness mechanisms. A fit whose held-out loss still fell has converged if its rows pass. An
-// energy is tilted by a mixture fitted to the table. If its rows differ, a mixture of its rows joins,
-// then its means and covariances are matched; the nearest energy is kept.
+// energy is tilted by a mixture fitted to the table. While its rows differ, a mixture of its rows
+// joins, at most twice; the nearest energy is kept.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -36,8 +36,8 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	var least *fitted.Check
 	var best model.Model
 	for round := 1; ; round++ {
-		var completed, drawn []float64
-		err := panics.Caught(func() (err error) { completed, drawn, err = checkOnce(ctx, r.Model, t, &by, c); return err })
+		var drawn []float64
+		err := panics.Caught(func() (err error) { drawn, err = checkOnce(ctx, r.Model, t, &by, c); return err })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -53,13 +53,9 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		if least == nil || nearer(r.Model.Check, least) {
 			best, least = r.Model.Model, r.Model.Check
 		}
-		e, tilted := r.Model.Model.(nets.Tilted)
+		_, tilted := r.Model.Model.(nets.Tilted)
 		if d := least.Distance; !tilted || round == tiltRounds || len(least.Off) == 0 && (d == nil || d.Drawn <= d.Chance) {
 			break
-		}
-		if round == tiltRounds-1 {
-			r.Model.Model = fitted.MatchMoments(e, completed, drawn)
-			continue
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
 		var f *mixed.Fitted
@@ -114,48 +110,49 @@ func nearer(a, b *fitted.Check) bool {
 }
 
 // checkOnce sets the Check of a model, and the tilt of an energy; a nil *by is fitted to the table.
-// It returns the completed table and the drawn rows, after Transform.
-func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (completed, drawn []float64, err error) {
+// It returns the drawn rows in transformed columns.
+func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
+	var values []float64 // completed
 	unmet, modes := []string{}, (*model.Mixed)(nil)
 	if own, ok := s.Model.(*model.Mixed); ok {
-		completed, modes = fitted.CompleteBy(own, t, c.Seed), own
+		values, modes = fitted.CompleteBy(own, t, c.Seed), own
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
 			f, err := mixed.Fit(ctx, t, c)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			*by = f.Model
 		}
 		modes = *by
-		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
-			return nil, nil, err
+		if values, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+			return nil, err
 		}
 		ready, failed := s.Fitted()
 		if failed != nil {
-			return nil, nil, failed
+			return nil, failed
 		}
 		rows, err := fitted.CheckDraws(ctx, ready, c.Seed)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if drawn = rows.Values; !rows.Converged() {
 			unmet = []string{fmt.Sprintf("the Markov chains that draw its rows have not converged (R-hat %.3g)", rows.Chains.WorstRHat())}
 		}
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	values, shown := completed, drawn
+	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
-		values, shown, modes = slices.Clone(completed), slices.Clone(drawn), nil
+		shown, modes = slices.Clone(drawn), nil
 		s.Transform.Restore(values)
 		s.Transform.Restore(shown)
 	}
 	s.Check = fitted.CheckRows(t, values, shown, modes, c.Seed)
 	s.Check.Off = append(unmet, s.Check.Off...)
-	return completed, drawn, nil
+	return drawn, nil
 }
 
 // someRows returns all rows, or heldRows drawn by weight.

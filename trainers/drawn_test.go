@@ -29,7 +29,7 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 	saved := &fitted.Saved{Model: m}
 	m.Covariances[0] = []float64{1, 0.8, 0.8, 1}
 	unlike := func() string {
-		_, _, err := checkOnce(t.Context(), saved, table, new(*model.Mixed), mixed.Config{Seed: 1})
+		_, err := checkOnce(t.Context(), saved, table, new(*model.Mixed), mixed.Config{Seed: 1})
 		require.NoError(t, err)
 		return strings.Join(saved.Check.Off, "; ")
 	}
@@ -77,7 +77,7 @@ func TestCheckUnderMAR(t *testing.T) {
 	slowtest.Skip(t, "30 s")
 	off := func(m model.Model, table *data.Table, seed uint64) []string {
 		s := &fitted.Saved{Model: m, Names: table.Names}
-		_, _, err := checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed, Components: 2})
+		_, err := checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed, Components: 2})
 		require.NoError(t, err)
 		return s.Check.Off
 	}

@@ -8,15 +8,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/engine"
 	"missingscore/nets"
 )
 
@@ -188,95 +184,6 @@ func tiltOf(m *model.Mixed, x, omega []float64, first []int) (a []float64) {
 	a = floats.DivTo(b, b, c)
 	floats.Scale(1/floats.Sum(a), a)
 	return a
-}
-
-// MatchMoments returns an energy times exp(λᵀx − ½ xᵀΔx) with which its rows drawn (m, d), weighted
-// by this factor, have the means and covariances of rows (n, d): the exponential tilt of least
-// Kullback-Leibler divergence, with a small ridge. Δ is diagonal if the moments are more than a
-// quarter of m. It returns the energy itself if there is no such factor.
-func MatchMoments(e nets.Tilted, rows, drawn []float64) nets.Tilted {
-	d, m := e.Dim(), len(drawn)/e.Dim()
-	pairs := secondMoments(d, d*(d+3)/2 <= m/4)
-	mean, sd := make([]float64, d), make([]float64, d)
-	for j := range d {
-		mean[j], sd[j] = stat.PopMeanStdDev(columnOf(rows, j, d), nil)
-	}
-	size := d + len(pairs)
-	features := func(rows []float64) *mat.Dense {
-		f := mat.NewDense(len(rows)/d, size, nil)
-		for i := range len(rows) / d {
-			at := f.RawRowView(i)
-			for j := range d {
-				at[j] = (rows[i*d+j] - mean[j]) / sd[j]
-			}
-			for p, of := range pairs {
-				at[d+p] = at[of[0]] * at[of[1]]
-			}
-		}
-		return f
-	}
-	f, target := features(drawn), make([]float64, size)
-	for p, of := 0, features(rows); p < size; p++ {
-		target[p] = stat.Mean(mat.Col(nil, p, of), nil)
-	}
-	weights := mat.NewVecDense(m, nil)
-	weigh := func(at []float64) (log float64) {
-		weights.MulVec(f, mat.NewVecDense(size, at))
-		log = floats.LogSumExp(weights.RawVector().Data)
-		for i, v := range weights.RawVector().Data {
-			weights.SetVec(i, math.Exp(v-log))
-		}
-		return log
-	}
-	const ridge = 0.01
-	dual := optimize.Problem{
-		Func: func(at []float64) float64 {
-			return weigh(at) - floats.Dot(at, target) + ridge/2*floats.Dot(at, at)
-		},
-		Grad: func(grad, at []float64) {
-			weigh(at)
-			mat.NewVecDense(size, grad).MulVec(f.T(), weights)
-			floats.Sub(grad, target)
-			floats.AddScaled(grad, ridge, at)
-		},
-		Hess: func(hess *mat.SymDense, at []float64) {
-			weigh(at)
-			weights.ScaleVec(float64(m), weights)
-			stat.CovarianceMatrix(hess, f, weights.RawVector().Data)
-			for j := range size {
-				hess.SetSym(j, j, hess.At(j, j)+ridge)
-			}
-		},
-	}
-	found, err := optimize.Minimize(dual, make([]float64, size), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
-	if err != nil || !engine.Finite(found.X...) {
-		return e
-	}
-	linear, quadratic := make([]float64, d), make([]float64, d*d)
-	for j := range d {
-		linear[j] = found.X[j] / sd[j]
-	}
-	for p, of := range pairs {
-		j, k := of[0], of[1]
-		quadratic[j*d+k] -= found.X[d+p] / (sd[j] * sd[k])
-		quadratic[k*d+j] -= found.X[d+p] / (sd[j] * sd[k]) // twice on the diagonal
-	}
-	for j := range d {
-		linear[j] += floats.Dot(quadratic[j*d:(j+1)*d], mean)
-	}
-	return e.Bent(linear, quadratic)
-}
-
-// secondMoments returns pairs of columns for products: all, or each column with itself.
-func secondMoments(d int, all bool) (pairs [][2]int) {
-	for j := range d {
-		for k := range j + 1 {
-			if j == k || all {
-				pairs = append(pairs, [2]int{j, k})
-			}
-		}
-	}
-	return pairs
 }
 
 // pickOne is uniform if all are 0.

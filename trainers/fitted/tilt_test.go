@@ -1,7 +1,6 @@
 package fitted
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -67,31 +66,4 @@ func TestTiltAgain(t *testing.T) {
 		return values
 	}
 	require.Equal(t, tilt(), tilt())
-}
-
-// A normal energy N(0, 4) becomes N(0.5, 1).
-func TestMatchMoments(t *testing.T) {
-	made, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{3}}, stream.New(1))
-	require.NoError(t, err)
-	p := map[string][]float64{}
-	for _, q := range made.Params() {
-		p[q.Name] = q.Value
-	}
-	clear(p["output weight"])
-	rng := stream.New(2)
-	var rows, drawn []float64
-	for range 20000 {
-		rows = append(rows, 0.5+rng.NormFloat64(), 3*rng.NormFloat64())
-		drawn = append(drawn, 2*rng.NormFloat64(), 3*rng.NormFloat64())
-	}
-	p["log stiffness"][0], p["log stiffness"][1] = -math.Log(4), -math.Log(9)
-	for _, q := range MatchMoments(made.(nets.Tilted), rows, drawn).Params() {
-		switch q.Name {
-		case "centre":
-			require.InDeltaSlice(t, []float64{0.5, 0}, q.Value, 0.05)
-		case "log stiffness":
-			require.InDeltaSlice(t, []float64{0, -math.Log(9)}, q.Value, 0.07)
-		}
-	}
-	require.InDelta(t, -math.Log(4), p["log stiffness"][0], 1e-12, "the energy itself is unchanged")
 }
