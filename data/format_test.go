@@ -74,19 +74,15 @@ func TestFormatsReadTheSame(t *testing.T) {
 			}
 			got, err := ReadFile(path, o)
 			require.NoError(t, err, end)
-			switch {
-			case strings.HasPrefix(end, ".parquet") || strings.HasPrefix(end, ".feather") || strings.HasPrefix(end, ".arrow"):
-				for i, line := range got.Lines { // rows instead of lines
+			if !slices.Contains([]string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx"}, end) { // typed files have rows instead of lines
+				for i, line := range got.Lines {
 					require.Equal(t, want.Lines[i], line+1)
 				}
 				got.Lines = want.Lines
 			}
 			require.Equal(t, want, got, end)
-			all := blank(want.Names, 0)
-			for part, err := range Blocks(path, o) {
-				require.NoError(t, err)
-				all.Values, all.Observed, all.N, all.Dropped = append(all.Values, part.Values...), append(all.Observed, part.Observed...), all.N+part.N, all.Dropped+part.Dropped
-			}
+			all, err := joined(path, o)
+			require.NoError(t, err)
 			all.Lines = want.Lines
 			require.Equal(t, want, all, end)
 		}
@@ -107,9 +103,10 @@ type record struct {
 	List   []float64 `parquet:"list,list"`
 }
 
-func parquetOfAll(t testing.TB, path string, rows int) {
+func parquetOfAll(t testing.TB, path string, rows int, group int64) {
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[record](&b, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(7))
+	w := parquet.NewGenericWriter[record](&b, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(group),
+		parquet.PageBufferSize(1024))
 	for i := range rows {
 		r := record{Small: int32(-i), Count: uint64(i), Single: 0.5 * float32(i), Price: int64(-5 + 100*i), Name: []string{"m", "f"}[i%2], Day: int32(i),
 			At: time.Date(2020, 1, 2, 3, 4, 5+i, 600e6, time.UTC), List: []float64{1, 2}}
@@ -129,7 +126,7 @@ func parquetOfAll(t testing.TB, path string, rows int) {
 
 func TestParquetTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	parquetOfAll(t, path, 20)
+	parquetOfAll(t, path, 20, 7)
 	s, err := openSheet(path, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"flag", "small", "big", "count", "single", "number", "price", "name", "day", "at", "list"}, s.header)
@@ -233,56 +230,50 @@ func compressedBy(by string, content []byte) []byte {
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(3000)
-	whole := map[string][]byte{}
-	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
-		path := filepath.Join(dir, "whole"+end)
-		writeTo(t, path, columns, rows)
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
-		whole[end] = content
-	}
-	broken := map[string]map[string][]byte{}
-	for _, end := range []string{".xlsx", ".parquet", ".feather"} {
-		w := whole[end]
-		headless := slices.Clone(w)
-		copy(headless, "XXXXXXXX")
-		tailless := slices.Clone(w)
-		copy(tailless[len(w)-8:], "XXXXXXXX")
-		huge := slices.Clone(w)
-		for i := len(w) - 12; i < len(w)-6; i++ {
-			huge[i] = 0x7f
-		}
-		middle := slices.Clone(w)
-		for i := len(w) / 3; i < len(w)/3+len(w)/3; i++ {
-			middle[i] ^= 0x5a
-		}
-		broken[end] = map[string][]byte{
-			"empty": {}, "begin only": w[:8], "half": w[:len(w)/2], "without its end": w[:len(w)-7], "wrong begin": headless,
-			"wrong end": tailless, "huge sizes": huge, "middle": middle, "text": []byte("a,b\n1,2\n3,4\n"), "twice cut": slices.Concat(w[:len(w)/3], w[len(w)/2:]),
-		}
-	}
-	for _, by := range []string{"gz", "zst"} {
-		z := compressedBy(by, whole[".csv"])
-		damaged := slices.Clone(z)
-		for i := len(z) / 2; i < len(z)/2+20; i++ {
-			damaged[i] ^= 0x5a
-		}
-		broken[".csv."+by] = map[string][]byte{
-			"empty": {}, "begin only": z[:4], "half": z[:len(z)/2], "without its end": z[:len(z)-3], "text": []byte("a,b\n1,2\n3,4\n"), "damaged": damaged,
-			"of nothing": compressedBy(by, nil), "of a header": compressedBy(by, []byte("a,b\n")), "of zeros": compressedBy(by, make([]byte, 1<<20)), "of one row": compressedBy(by, []byte("a,b\n1,2\n")),
-		}
+	damages := map[string]func(w []byte){
+		"wrong begin": func(w []byte) { copy(w, "XXXXXXXX") },
+		"wrong end":   func(w []byte) { copy(w[len(w)-8:], "XXXXXXXX") },
+		"huge sizes":  func(w []byte) { copy(w[len(w)-12:], "\x7f\x7f\x7f\x7f\x7f\x7f") },
+		"middle": func(w []byte) {
+			for i := range len(w) / 3 {
+				w[len(w)/3+i] ^= 0x5a
+			}
+		},
 	}
 	t.Setenv(memory.Variable, "500MB")
-	for end, files := range broken {
-		for name, content := range files {
-			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+end)
+	for _, end := range []string{".xlsx", ".parquet", ".feather", ".csv.gz", ".csv.zst"} {
+		path := filepath.Join(dir, "t"+end)
+		writeTo(t, path, columns, rows)
+		w, err := os.ReadFile(path)
+		require.NoError(t, err)
+		broken := map[string][]byte{
+			"empty": {}, "begin only": w[:4], "half": w[:len(w)/2], "without its end": w[:len(w)-3],
+			"text": []byte("a,b\n1,2\n3,4\n"), "twice cut": slices.Concat(w[:len(w)/3], w[len(w)/2:]),
+		}
+		for name, damage := range damages {
+			broken[name] = slices.Clone(w)
+			damage(broken[name])
+		}
+		if by, compressed := strings.CutPrefix(end, ".csv."); compressed {
+			for name, text := range map[string]string{
+				"of nothing": "", "of a header": "a,b\n", "of zeros": string(make([]byte, 1<<20)), "of one row": "a,b\n1,2\n",
+			} {
+				broken[name] = compressedBy(by, []byte(text))
+			}
+		}
+		for name, content := range broken {
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			_, err := ReadFile(path, ReadOptions{})
-			require.Error(t, err, path)
-			t.Log(strings.ReplaceAll(err.Error(), dir+"/", ""))
-			require.Contains(t, err.Error(), path)
+			require.ErrorContains(t, err, path, name)
 			require.NotContains(t, err.Error(), "internal error")
 			require.NotContains(t, err.Error(), "\n")
+			switch {
+			case name == "without its end" && end == ".csv.gz":
+				require.EqualError(t, err, path+": cannot be read: it ends too early")
+			case name == "text" && end == ".csv.gz":
+				_, err := ReadCSV(path, ReadOptions{})
+				require.EqualError(t, err, path+": cannot be decompressed: it is damaged, or not compressed by gzip")
+			}
 		}
 	}
 }
@@ -383,7 +374,7 @@ func FuzzReadExcel(f *testing.F) {
 }
 
 func FuzzReadParquet(f *testing.F) {
-	fuzzed(f, ".parquet", fileOf(f, "t.parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20) }))
+	fuzzed(f, ".parquet", fileOf(f, "t.parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20, 7) }))
 }
 
 func FuzzReadArrow(f *testing.F) {
