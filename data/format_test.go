@@ -151,29 +151,42 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, 10, groups[0].Table.N)
 }
 
-func arrowOfAll(t testing.TB, path string) {
-	mem := arrowmemory.NewGoAllocator()
-	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
-	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "x", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Uint16, Nullable: true},
-		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "sex", Type: dictionary, Nullable: true},
-		{Name: "level", Type: numbers, Nullable: true}, {Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
-		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
-		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8), Nullable: true}, {Name: "none", Type: arrow.Null, Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(mem, schema)
+// writeArrow writes rows of JSON in batches of three.
+func writeArrow(t testing.TB, path string, fields []arrow.Field, rows ...string) {
+	for j := range fields {
+		fields[j].Nullable = true
+	}
+	schema := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(arrowmemory.NewGoAllocator(), schema)
 	var file bytes.Buffer
 	w, err := ipc.NewFileWriter(&file, ipc.WithSchema(schema), ipc.WithZstd())
 	require.NoError(t, err)
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1],"none":null}`)))
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":null,"n":null,"yes":null,"sex":null,"level":null,"day":null,"at":null,"cost":null,"list":null,"none":null}`)))
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[],"none":null}`)))
-	batch := b.NewRecordBatch()
-	require.NoError(t, w.Write(batch))
-	require.NoError(t, w.Write(batch))
+	for k, row := range rows {
+		require.NoError(t, b.UnmarshalJSON([]byte(row)))
+		if k%3 == 2 {
+			require.NoError(t, w.Write(b.NewRecordBatch()))
+		}
+	}
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+}
+
+func arrowOfAll(t testing.TB, path string) {
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
+	fields := []arrow.Field{
+		{Name: "x", Type: arrow.PrimitiveTypes.Float32}, {Name: "n", Type: arrow.PrimitiveTypes.Uint16},
+		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "sex", Type: dictionary},
+		{Name: "level", Type: numbers}, {Name: "day", Type: arrow.FixedWidthTypes.Date32},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}, {Name: "none", Type: arrow.Null},
+	}
+	rows := []string{
+		`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1]}`,
+		`{}`,
+		`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[]}`,
+	}
+	writeArrow(t, path, fields, append(rows, rows...)...)
 }
 
 func TestArrowTypes(t *testing.T) {
