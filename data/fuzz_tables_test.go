@@ -45,7 +45,20 @@ func FuzzReadWeighted(f *testing.F) {
 			require.InDelta(t, float64(table.N), sum, 1e-9*float64(table.N), "%q: %v", text, table.Weights)
 		},
 		Accepts: []string{"a,w,b\n1,1,2\n3,2,5\n-1,0.5,\n", "w;a\n1,5;2\n0;7\n2;-3,25\n", "a,b,w\n1,,3\n2,3,3\n4,5,3\n", "a,w\n1,1e-140\n2,1e140\n", "a,w\n1,1\n\n,2\n3,1\n"},
-		Refuses: []string{"", "a,b\n1,2\n3,4\n", "a,w\n1,\n2,1\n", "a,w\n1,-1\n2,1\n", "a,w\n1,x\n2,1\n", "a,w\n1,0\n2,0\n3,1\n", "a,w\n1,Inf\n2,1\n", "w\n1\n2\n", "a,w,w\n1,2,3\n2,3,4\n", "a,w\n1,1\n2,1e300\n"},
+		Messages: map[string]string{
+			"a,w\n1,2\n2,-3\n":      `t.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
+			"a,w\n1,2\n2,\n":        `t.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
+			"a,w\n1,2\n2,heavy\n":   `t.csv:3: column "w": "heavy"`,
+			"a,w\n1,2\n2,Inf\n":     `t.csv:3: column "w": "Inf"`,
+			"a,w\n1,0\n2,0\n":       `no row has a value`,
+			"a,b\n1,2\n2,3\n":       `no column "w"`,
+			"a,w\n1,2\n1,3\n4,0\n":  `constant`,
+			"w\n1\n2\n":             `every column is left out`,
+			"a,w\n1,2\n2,1e200\n":   `t.csv:3: column "w": "1e200"`,
+			"a,w,w\n1,2,2\n2,1,1\n": `two columns are named "w"`,
+			"":                      `the file is empty`,
+			"a,w\n1,1\n2,1e300\n":   `t.csv:3: column "w": "1e300"`,
+		},
 	}.Fuzz(f)
 }
 

