@@ -341,55 +341,39 @@ func FuzzReadZstandard(f *testing.F) {
 	fuzzedCompressed(f, "zst", frame(0x00), frame(0x50), frame(0x90), frame(0xff))
 }
 
-func fuzzed(f *testing.F, end string, seeds ...[]byte) {
+// fuzzed takes a file of numbers, and one with words, which is refused.
+func fuzzed(f *testing.F, end string, words func(t testing.TB, path string)) {
 	columns, rows := numbersOnly(40)
-	path := filepath.Join(f.TempDir(), "t"+end)
-	writeTo(f, path, columns, rows)
-	whole, err := os.ReadFile(path)
-	require.NoError(f, err)
-	f.Setenv(memory.Variable, "200MB")
-	_, err = ReadFile(path, ReadOptions{})
-	require.NoError(f, err)
-	for _, seed := range append(seeds, whole, whole[:len(whole)/2]) { // those given have columns of words, which are refused
-		f.Add(seed)
-	}
 	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(dir, "t"+end)
-		require.NoError(t, os.WriteFile(path, content, 0o600))
-		table, err := ReadFile(path, ReadOptions{})
-		if err != nil {
-			require.Nil(t, table)
-			require.NotContains(t, err.Error(), "internal error")
-			return
-		}
-		require.Len(t, table.Values, table.N*table.D)
-		require.Len(t, table.Observed, table.N*table.D)
-		n := 0
-		for part, err := range Blocks(path, ReadOptions{}) {
+	writeTo(f, filepath.Join(dir, "t"+end), columns, rows)
+	words(f, filepath.Join(dir, "words"+end))
+	content := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name+end))
+		require.NoError(f, err)
+		return string(text)
+	}
+	whole := content("t")
+	blocks := fuzztest.InFile(f, "t"+end, func(path string) (*Table, error) { return joined(path, ReadOptions{}) })
+	fuzztest.Reader[*Table]{
+		Read: fuzztest.InFile(f, "t"+end, func(path string) (*Table, error) { return ReadFile(path, ReadOptions{}) }),
+		Check: func(t testing.TB, content string, table *Table) {
+			all, err := blocks(content)
 			require.NoError(t, err)
-			n += part.N
-		}
-		require.Equal(t, table.N, n)
-	})
-}
-
-func fileOf(f *testing.F, name string, make func(f testing.TB, path string)) []byte {
-	path := filepath.Join(f.TempDir(), name)
-	make(f, path)
-	content, err := os.ReadFile(path)
-	require.NoError(f, err)
-	return content
+			require.Equal(t, shown(table), shown(all))
+		},
+		Accepts: []string{whole},
+		Refuses: []string{whole[:len(whole)/2], content("words")},
+	}.Fuzz(f)
 }
 
 func FuzzReadExcel(f *testing.F) {
-	fuzzed(f, ".xlsx", fileOf(f, "t.xlsx", excelOf))
+	fuzzed(f, ".xlsx", excelOf)
 }
 
 func FuzzReadParquet(f *testing.F) {
-	fuzzed(f, ".parquet", fileOf(f, "t.parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20, 7) }))
+	fuzzed(f, ".parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20, 7) })
 }
 
 func FuzzReadArrow(f *testing.F) {
-	fuzzed(f, ".feather", fileOf(f, "t.feather", arrowOfAll))
+	fuzzed(f, ".feather", arrowOfAll)
 }

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"runtime/metrics"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"

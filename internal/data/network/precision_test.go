@@ -1,16 +1,16 @@
 package network
 
 import (
-	"missingscore/internal/fuzztest"
-	"strings"
-
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/fuzztest"
 )
 
 func save(t *testing.T, name string, text []byte) string {
