@@ -74,19 +74,15 @@ func TestFormatsReadTheSame(t *testing.T) {
 			}
 			got, err := ReadFile(path, o)
 			require.NoError(t, err, end)
-			switch {
-			case strings.HasPrefix(end, ".parquet") || strings.HasPrefix(end, ".feather") || strings.HasPrefix(end, ".arrow"):
-				for i, line := range got.Lines { // rows instead of lines
+			if !slices.Contains([]string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx"}, end) { // typed files have rows instead of lines
+				for i, line := range got.Lines {
 					require.Equal(t, want.Lines[i], line+1)
 				}
 				got.Lines = want.Lines
 			}
 			require.Equal(t, want, got, end)
-			all := blank(want.Names, 0)
-			for part, err := range Blocks(path, o) {
-				require.NoError(t, err)
-				all.Values, all.Observed, all.N, all.Dropped = append(all.Values, part.Values...), append(all.Observed, part.Observed...), all.N+part.N, all.Dropped+part.Dropped
-			}
+			all, err := joined(path, o)
+			require.NoError(t, err)
 			all.Lines = want.Lines
 			require.Equal(t, want, all, end)
 		}
@@ -107,9 +103,10 @@ type record struct {
 	List   []float64 `parquet:"list,list"`
 }
 
-func parquetOfAll(t testing.TB, path string, rows int) {
+func parquetOfAll(t testing.TB, path string, rows int, group int64) {
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[record](&b, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(7))
+	w := parquet.NewGenericWriter[record](&b, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(group),
+		parquet.PageBufferSize(1024))
 	for i := range rows {
 		r := record{Small: int32(-i), Count: uint64(i), Single: 0.5 * float32(i), Price: int64(-5 + 100*i), Name: []string{"m", "f"}[i%2], Day: int32(i),
 			At: time.Date(2020, 1, 2, 3, 4, 5+i, 600e6, time.UTC), List: []float64{1, 2}}
@@ -129,7 +126,7 @@ func parquetOfAll(t testing.TB, path string, rows int) {
 
 func TestParquetTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	parquetOfAll(t, path, 20)
+	parquetOfAll(t, path, 20, 7)
 	s, err := openSheet(path, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"flag", "small", "big", "count", "single", "number", "price", "name", "day", "at", "list"}, s.header)
@@ -154,29 +151,42 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, 10, groups[0].Table.N)
 }
 
-func arrowOfAll(t testing.TB, path string) {
-	mem := arrowmemory.NewGoAllocator()
-	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
-	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "x", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Uint16, Nullable: true},
-		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "sex", Type: dictionary, Nullable: true},
-		{Name: "level", Type: numbers, Nullable: true}, {Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
-		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
-		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8), Nullable: true}, {Name: "none", Type: arrow.Null, Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(mem, schema)
+// writeArrow writes rows of JSON in batches of three.
+func writeArrow(t testing.TB, path string, fields []arrow.Field, rows ...string) {
+	for j := range fields {
+		fields[j].Nullable = true
+	}
+	schema := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(arrowmemory.NewGoAllocator(), schema)
 	var file bytes.Buffer
 	w, err := ipc.NewFileWriter(&file, ipc.WithSchema(schema), ipc.WithZstd())
 	require.NoError(t, err)
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1],"none":null}`)))
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":null,"n":null,"yes":null,"sex":null,"level":null,"day":null,"at":null,"cost":null,"list":null,"none":null}`)))
-	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[],"none":null}`)))
-	batch := b.NewRecordBatch()
-	require.NoError(t, w.Write(batch))
-	require.NoError(t, w.Write(batch))
+	for k, row := range rows {
+		require.NoError(t, b.UnmarshalJSON([]byte(row)))
+		if k%3 == 2 {
+			require.NoError(t, w.Write(b.NewRecordBatch()))
+		}
+	}
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+}
+
+func arrowOfAll(t testing.TB, path string) {
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
+	fields := []arrow.Field{
+		{Name: "x", Type: arrow.PrimitiveTypes.Float32}, {Name: "n", Type: arrow.PrimitiveTypes.Uint16},
+		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "sex", Type: dictionary},
+		{Name: "level", Type: numbers}, {Name: "day", Type: arrow.FixedWidthTypes.Date32},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}, {Name: "none", Type: arrow.Null},
+	}
+	rows := []string{
+		`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1]}`,
+		`{}`,
+		`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[]}`,
+	}
+	writeArrow(t, path, fields, append(rows, rows...)...)
 }
 
 func TestArrowTypes(t *testing.T) {
@@ -233,56 +243,50 @@ func compressedBy(by string, content []byte) []byte {
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(3000)
-	whole := map[string][]byte{}
-	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
-		path := filepath.Join(dir, "whole"+end)
-		writeTo(t, path, columns, rows)
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
-		whole[end] = content
-	}
-	broken := map[string]map[string][]byte{}
-	for _, end := range []string{".xlsx", ".parquet", ".feather"} {
-		w := whole[end]
-		headless := slices.Clone(w)
-		copy(headless, "XXXXXXXX")
-		tailless := slices.Clone(w)
-		copy(tailless[len(w)-8:], "XXXXXXXX")
-		huge := slices.Clone(w)
-		for i := len(w) - 12; i < len(w)-6; i++ {
-			huge[i] = 0x7f
-		}
-		middle := slices.Clone(w)
-		for i := len(w) / 3; i < len(w)/3+len(w)/3; i++ {
-			middle[i] ^= 0x5a
-		}
-		broken[end] = map[string][]byte{
-			"empty": {}, "begin only": w[:8], "half": w[:len(w)/2], "without its end": w[:len(w)-7], "wrong begin": headless,
-			"wrong end": tailless, "huge sizes": huge, "middle": middle, "text": []byte("a,b\n1,2\n3,4\n"), "twice cut": slices.Concat(w[:len(w)/3], w[len(w)/2:]),
-		}
-	}
-	for _, by := range []string{"gz", "zst"} {
-		z := compressedBy(by, whole[".csv"])
-		damaged := slices.Clone(z)
-		for i := len(z) / 2; i < len(z)/2+20; i++ {
-			damaged[i] ^= 0x5a
-		}
-		broken[".csv."+by] = map[string][]byte{
-			"empty": {}, "begin only": z[:4], "half": z[:len(z)/2], "without its end": z[:len(z)-3], "text": []byte("a,b\n1,2\n3,4\n"), "damaged": damaged,
-			"of nothing": compressedBy(by, nil), "of a header": compressedBy(by, []byte("a,b\n")), "of zeros": compressedBy(by, make([]byte, 1<<20)), "of one row": compressedBy(by, []byte("a,b\n1,2\n")),
-		}
+	damages := map[string]func(w []byte){
+		"wrong begin": func(w []byte) { copy(w, "XXXXXXXX") },
+		"wrong end":   func(w []byte) { copy(w[len(w)-8:], "XXXXXXXX") },
+		"huge sizes":  func(w []byte) { copy(w[len(w)-12:], "\x7f\x7f\x7f\x7f\x7f\x7f") },
+		"middle": func(w []byte) {
+			for i := range len(w) / 3 {
+				w[len(w)/3+i] ^= 0x5a
+			}
+		},
 	}
 	t.Setenv(memory.Variable, "500MB")
-	for end, files := range broken {
-		for name, content := range files {
-			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+end)
+	for _, end := range []string{".xlsx", ".parquet", ".feather", ".csv.gz", ".csv.zst"} {
+		path := filepath.Join(dir, "t"+end)
+		writeTo(t, path, columns, rows)
+		w, err := os.ReadFile(path)
+		require.NoError(t, err)
+		broken := map[string][]byte{
+			"empty": {}, "begin only": w[:4], "half": w[:len(w)/2], "without its end": w[:len(w)-3],
+			"text": []byte("a,b\n1,2\n3,4\n"), "twice cut": slices.Concat(w[:len(w)/3], w[len(w)/2:]),
+		}
+		for name, damage := range damages {
+			broken[name] = slices.Clone(w)
+			damage(broken[name])
+		}
+		if by, compressed := strings.CutPrefix(end, ".csv."); compressed {
+			for name, text := range map[string]string{
+				"of nothing": "", "of a header": "a,b\n", "of zeros": string(make([]byte, 1<<20)), "of one row": "a,b\n1,2\n",
+			} {
+				broken[name] = compressedBy(by, []byte(text))
+			}
+		}
+		for name, content := range broken {
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			_, err := ReadFile(path, ReadOptions{})
-			require.Error(t, err, path)
-			t.Log(strings.ReplaceAll(err.Error(), dir+"/", ""))
-			require.Contains(t, err.Error(), path)
+			require.ErrorContains(t, err, path, name)
 			require.NotContains(t, err.Error(), "internal error")
 			require.NotContains(t, err.Error(), "\n")
+			switch {
+			case name == "without its end" && end == ".csv.gz":
+				require.EqualError(t, err, path+": cannot be read: it ends too early")
+			case name == "text" && end == ".csv.gz":
+				_, err := ReadCSV(path, ReadOptions{})
+				require.EqualError(t, err, path+": cannot be decompressed: it is damaged, or not compressed by gzip")
+			}
 		}
 	}
 }
@@ -337,55 +341,39 @@ func FuzzReadZstandard(f *testing.F) {
 	fuzzedCompressed(f, "zst", frame(0x00), frame(0x50), frame(0x90), frame(0xff))
 }
 
-func fuzzed(f *testing.F, end string, seeds ...[]byte) {
+// fuzzed takes a file of numbers, and one with words, which is refused.
+func fuzzed(f *testing.F, end string, words func(t testing.TB, path string)) {
 	columns, rows := numbersOnly(40)
-	path := filepath.Join(f.TempDir(), "t"+end)
-	writeTo(f, path, columns, rows)
-	whole, err := os.ReadFile(path)
-	require.NoError(f, err)
-	f.Setenv(memory.Variable, "200MB")
-	_, err = ReadFile(path, ReadOptions{})
-	require.NoError(f, err)
-	for _, seed := range append(seeds, whole, whole[:len(whole)/2]) { // those given have columns of words, which are refused
-		f.Add(seed)
-	}
 	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(dir, "t"+end)
-		require.NoError(t, os.WriteFile(path, content, 0o600))
-		table, err := ReadFile(path, ReadOptions{})
-		if err != nil {
-			require.Nil(t, table)
-			require.NotContains(t, err.Error(), "internal error")
-			return
-		}
-		require.Len(t, table.Values, table.N*table.D)
-		require.Len(t, table.Observed, table.N*table.D)
-		n := 0
-		for part, err := range Blocks(path, ReadOptions{}) {
+	writeTo(f, filepath.Join(dir, "t"+end), columns, rows)
+	words(f, filepath.Join(dir, "words"+end))
+	content := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name+end))
+		require.NoError(f, err)
+		return string(text)
+	}
+	whole := content("t")
+	blocks := fuzztest.InFile(f, "t"+end, func(path string) (*Table, error) { return joined(path, ReadOptions{}) })
+	fuzztest.Reader[*Table]{
+		Read: fuzztest.InFile(f, "t"+end, func(path string) (*Table, error) { return ReadFile(path, ReadOptions{}) }),
+		Check: func(t testing.TB, content string, table *Table) {
+			all, err := blocks(content)
 			require.NoError(t, err)
-			n += part.N
-		}
-		require.Equal(t, table.N, n)
-	})
-}
-
-func fileOf(f *testing.F, name string, make func(f testing.TB, path string)) []byte {
-	path := filepath.Join(f.TempDir(), name)
-	make(f, path)
-	content, err := os.ReadFile(path)
-	require.NoError(f, err)
-	return content
+			require.Equal(t, shown(table), shown(all))
+		},
+		Accepts: []string{whole},
+		Refuses: []string{whole[:len(whole)/2], content("words")},
+	}.Fuzz(f)
 }
 
 func FuzzReadExcel(f *testing.F) {
-	fuzzed(f, ".xlsx", fileOf(f, "t.xlsx", excelOf))
+	fuzzed(f, ".xlsx", excelOf)
 }
 
 func FuzzReadParquet(f *testing.F) {
-	fuzzed(f, ".parquet", fileOf(f, "t.parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20) }))
+	fuzzed(f, ".parquet", func(t testing.TB, path string) { parquetOfAll(t, path, 20, 7) })
 }
 
 func FuzzReadArrow(f *testing.F) {
-	fuzzed(f, ".feather", fileOf(f, "t.feather", arrowOfAll))
+	fuzzed(f, ".feather", arrowOfAll)
 }

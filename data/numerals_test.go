@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,63 +96,45 @@ func TestNumbersInTextsProblems(t *testing.T) {
 }
 
 func TestReadNumbersInTexts(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "t.csv")
-	var text strings.Builder
-	text.WriteString("sex,weight,price,x\n")
-	want := blank([]string{"weight", "price", "x"}, 60)
-	for i := range want.N {
-		weight := fmt.Sprintf("%d.5 kg", 60+i)
-		if want.set(i, 0, 60.5+float64(i)); i%7 == 3 {
-			weight, want.Observed[i*3] = "NA", false
+	var b strings.Builder
+	b.WriteString("sex,weight,price,x\n")
+	want := "weight, price, x"
+	for i := range 60 {
+		price, weight, seen := 1000.25+float64(7*i), fmt.Sprintf("%d.5 kg", 60+i), fmt.Sprintf("%d.5", 60+i)
+		if i%7 == 3 {
+			weight, seen = "NA", "."
 		}
-		fmt.Fprintf(&text, "%c,%s,\"1.%03d,25 €\",%d\n", "fm"[i%2], weight, 7*i, i*i)
-		want.set(i, 1, 1000.25+float64(7*i))
-		want.set(i, 2, float64(i*i))
+		fmt.Fprintf(&b, "%c,%s,\"1.%03d,25 €\",%d\n", "fm"[i%2], weight, 7*i, i*i)
+		want += fmt.Sprintf(" / %s %v %d", seen, price, i*i)
 	}
-	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	o := ReadOptions{Columns: want.Names, Numbers: []string{"weight", "price"}}
-	same := func(first int, b *Table) {
-		for i := range b.N {
-			require.Equal(t, want.Observed[(first+i)*3:(first+i+1)*3], b.Observed[i*3:i*3+3])
-			for k := range 3 {
-				if b.Observed[i*3+k] {
-					require.Equal(t, want.Values[(first+i)*3+k], b.Values[i*3+k])
-				}
-			}
-		}
+	text := b.String()
+	columns := ReadOptions{Columns: []string{"weight", "price", "x"}}
+	o := columns
+	o.Numbers = []string{"weight", "price"}
+	other := o
+	other.Numbers = []string{"wait"}
+	for name, r := range map[string]reading{
+		"read": {text, o, want},
+		"not asked": {text, columns, `t.csv:2: column "weight": "60.5 kg` + notNumber + "the column has numbers with a unit " +
+			`in 51 of 51 cells: "60.5 kg" -> 60.5…`},
+		"another unit": {strings.Replace(text, "64.5 kg", "64500 g", 1), o,
+			`t.csv:6: column "weight": "64500 g" lacks the unit of "60.5 kg"; write all cells in one unit`},
+		"a word": {strings.Replace(text, "64.5 kg", "unknown", 1), o,
+			`t.csv:6: column "weight": "unknown` + notNumber + "if it marks a missing cell: ReadOptions.NA…"},
+		"another name": {text, other, `t.csv:1: columns of numbers: no column "wait"…`},
+	} {
+		t.Run(name, r.check)
 	}
-	_, err := ReadFile(path, ReadOptions{Columns: want.Names})
-	require.EqualError(t, err, path+`:2: column "weight": "60.5 kg" is not a number; the column has numbers with a unit in 51 of 51 cells: "60.5 kg" -> 60.5, "61.5 kg" -> 61.5; ReadOptions.Numbers weight reads them`)
-	whole, err := ReadFile(path, o)
-	require.NoError(t, err)
-	require.Equal(t, want.N, whole.N)
-	same(0, whole)
-	rows := 0
-	for b, err := range Blocks(path, o) {
-		require.NoError(t, err)
-		same(rows, b)
-		rows += b.N
-	}
-	require.Equal(t, want.N, rows)
-	file, err := OpenRows(path, o, 16)
-	require.NoError(t, err)
-	defer file.Close()
-	require.Equal(t, want.N, file.Rows)
-	for k := range file.Blocks() {
-		b, err := file.Block(k)
-		require.NoError(t, err)
-		same(16*k, b)
-	}
+
+	path := file(t, "t.csv", text)
 	groups, _, err := ReadGroups(path, "sex", nil, o)
 	require.NoError(t, err)
-	require.Equal(t, want.Values[3:6], groups[1].Table.Values[:3])
-
+	require.Equal(t, []float64{61.5, 1007.25, 1}, groups[1].Table.Values[:3])
 	cells, err := ReadCells(path, o)
 	require.NoError(t, err)
-	same(0, cells.Table)
+	require.Equal(t, want, shown(cells.Table))
 	for _, out := range []string{"completed.csv", "completed.xlsx"} {
-		out = filepath.Join(dir, out)
+		out = filepath.Join(t.TempDir(), out)
 		filled := slices.Clone(cells.Table.Values)
 		for k, seen := range cells.Table.Observed {
 			if !seen {
@@ -166,65 +147,4 @@ func TestReadNumbersInTexts(t *testing.T) {
 		require.Equal(t, []string{"f", "60.5 kg", "1.000,25 €", "0"}, again.rows[0])
 		require.Equal(t, "7.25 kg", again.rows[3][1])
 	}
-
-	_, err = ReadFile(path, ReadOptions{Columns: want.Names, Numbers: []string{"wait"}})
-	require.ErrorContains(t, err, `no column "wait"`)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "64500 g", 1)), 0o600))
-	_, err = ReadFile(path, o)
-	require.EqualError(t, err, path+`:6: column "weight": "64500 g" lacks the unit of "60.5 kg"; write all cells in one unit`)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "unknown", 1)), 0o600))
-	_, err = ReadFile(path, o)
-	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: ReadOptions.NA`)
-	require.NoError(t, os.WriteFile(path, []byte("income,age\n1.988 €,51\n971 €,31\n12.089 €,44\n"), 0o600))
-	_, err = ReadFile(path, ReadOptions{Numbers: []string{"income"}})
-	require.ErrorContains(t, err, `column "income": "1.988" can mean 1988 or 1.988`)
-}
-
-func TestPointsBetweenThousands(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.csv")
-	read := func(text string, o ReadOptions) error {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := ReadCSV(path, o)
-		_, whole := ParseCSV(strings.NewReader(text), path, o)
-		require.Equal(t, err, whole)
-		for _, failed := range Blocks(path, o) {
-			if failed != nil {
-				whole = failed
-			}
-		}
-		require.Equal(t, err, whole)
-		rows, failed := OpenRows(path, o, 2)
-		require.NoError(t, failed)
-		defer rows.Close()
-		sums := make([]ColumnSums, len(rows.Names))
-		for k := rows.Blocks() - 1; k >= 0; k-- {
-			b, failed := rows.Block(k)
-			require.NoError(t, failed)
-			for j := range sums {
-				sums[j].first(b.Column(j))
-				sums[j].second(b.Column(j))
-			}
-		}
-		require.Equal(t, err, rows.Refusal(sums))
-		o.Columns = rows.Names
-		_, completed := ReadCells(path, o)
-		require.Equal(t, err, completed)
-		return err
-	}
-	const incomes = "age;income\n51;1.988\n56;\n31;971\n44;12.089\n30;NA\n"
-	want := path + `:2: column "income": "1.988" can mean 1988 or 1.988; ReadOptions.Decimal . reads 1.988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1988`
-	require.EqualError(t, read(incomes, ReadOptions{}), want)
-	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", "\t"), ReadOptions{}), want)
-	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", ","), ReadOptions{}), want)
-	require.NoError(t, read(incomes, ReadOptions{Decimal: '.'}))
-	require.NoError(t, read(incomes, ReadOptions{Decimal: ',', Numbers: []string{"income"}}))
-	_, comma := ParseCSV(strings.NewReader(strings.ReplaceAll(incomes, ".", ",")), path, ReadOptions{})
-	require.ErrorContains(t, comma, `ReadOptions.Numbers income ReadOptions.Decimal . reads 1988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1.988`, "the twin")
-	for what, cells := range map[string][2]string{
-		"all cells have decimals": {"971", "971.001"}, "a smaller number": {"12.089", "0.988"}, "two decimals": {"12.089", "12.08"}, "four": {"12.089", "12.0891"},
-		"a thousand without a mark": {"12.089", "1000"}, "four digits before it": {"12.089", "1234.089"}, "no number near a thousand": {"971", "5"}, "an exponent": {"971", "9e2"},
-	} {
-		require.NoError(t, read(strings.Replace(incomes, cells[0], cells[1], 1), ReadOptions{}), what)
-	}
-	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" can mean -1988 or -1.988`)
 }

@@ -1,136 +1,65 @@
 package data
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 )
 
-// blocksOf counts nonblank rows of the file.
-func blocksOf(t *testing.T, path string, o ReadOptions, rows int, droppedAt map[int]bool) (cut []*Table) {
-	t.Helper()
-	i := 0
-	for b, err := range Blocks(path, o) {
-		require.NoError(t, err)
-		at := 0
-		for range b.N + b.Dropped {
-			if i%rows == 0 {
-				cut = append(cut, blank(b.Names, 0))
-			}
-			last := cut[len(cut)-1]
-			if droppedAt[i] {
-				last.Dropped++
-			} else {
-				last.Values, last.Observed = append(last.Values, b.Values[at*b.D:(at+1)*b.D]...), append(last.Observed, b.Observed[at*b.D:(at+1)*b.D]...)
-				last.Lines, last.N = append(last.Lines, b.Lines[at]), last.N+1
-				at++
-			}
-			i++
-		}
-	}
-	return cut
-}
-
-func writeGroups(t *testing.T, path string, rows [][]string, size int) {
-	t.Helper()
-	type row struct {
-		A *float64 `parquet:"a,optional"`
-		B *float64 `parquet:"b; c,optional"`
-		K *int64   `parquet:"k,optional"`
-	}
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	out := parquet.NewGenericWriter[row](file, parquet.PageBufferSize(1024))
-	for i, cells := range rows {
-		var r row
-		for j, cell := range cells {
-			if cell == "" {
-				continue
-			}
-			x, err := number(cell)
-			require.NoError(t, err)
-			k := int64(x)
-			switch j {
-			case 0:
-				r.A = &x
-			case 1:
-				r.B = &x
-			case 2:
-				r.K = &k
-			}
-		}
-		_, err := out.Write([]row{r})
-		require.NoError(t, err)
-		if (i+1)%size == 0 {
-			require.NoError(t, out.Flush())
-		}
-	}
-	require.NoError(t, out.Close())
-	require.NoError(t, file.Close())
-}
-
+// Blocks in any order, by several workers, are the rows of the whole file.
 func TestRowFile(t *testing.T) {
+	const n = 9000
 	dir := t.TempDir()
-	columns, rows := numbersOnly(9000)
-	dropped := map[int]bool{0: true, 7: true, 4095: true, 8999: true}
-	for i := range dropped {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	columns, rows := numbersOnly(n)
+	for _, i := range []int{0, 7, 4095, 8999} {
 		rows[i] = []string{"", "", ""}
 	}
 	columns[1].Name = "b; c"
-	plain := filepath.Join(dir, "t.csv")
-	writeTo(t, plain, columns, rows)
-	text, err := os.ReadFile(plain)
+	for _, name := range []string{"t.csv", "t.parquet", "t.feather"} {
+		writeTo(t, at(name), columns, rows)
+	}
+	text, err := os.ReadFile(at("t.csv"))
 	require.NoError(t, err)
 	odd := "\ufeff" + strings.ReplaceAll(strings.Replace(string(text), "\n", "\n\n", 1), "9\n", "9\r\n")
-	odd = strings.Replace(strings.Replace(odd, "a,", "\"a\",", 1), ",-14\n", ",\"-14\n\"\n", 1) // k = 6² − 50, quoted over two lines
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte(odd), 0o600))
-	writeGroups(t, filepath.Join(dir, "groups.parquet"), rows, 1300)
-	for _, o := range []ReadOptions{{}, {Columns: []string{"k", "a"}, NA: []string{"50", "-50"}}} {
-		dropped := dropped
-		if o.Columns != nil {
-			dropped = map[int]bool{}
-			for i, row := range rows {
-				dropped[i] = (row[0] == "") && (row[2] == "" || row[2] == "50" || row[2] == "-50")
-			}
-		}
-		for _, name := range []string{"t.csv", "odd.csv", "t.parquet", "groups.parquet", "t.feather"} {
-			path := filepath.Join(dir, name)
-			if _, err := os.Stat(path); err != nil {
-				writeTo(t, path, columns, rows)
-			}
-			for _, size := range []int{17, 1000, 1300, 4096, 10000} {
-				want := blocksOf(t, path, o, size, dropped)
-				f, err := OpenRows(path, o, size)
+	odd = strings.Replace(odd, "a,", "\"a\",", 1)
+	odd = strings.Replace(odd, ",-14\n", ",\"-14\n\"\n", 1) // k = 6² − 50, quoted over two lines
+	require.NoError(t, os.WriteFile(at("odd.csv"), []byte(odd), 0o600))
+	parquetOfAll(t, at("groups.parquet"), n, 1300)
+	numbers := []ReadOptions{{Columns: []string{"number", "flag"}}, {Exclude: []string{"name", "day", "at", "list"}}}
+	both := []ReadOptions{{}, {Columns: []string{"k", "a"}, NA: []string{"50", "-50"}}}
+	for name, options := range map[string][]ReadOptions{
+		"t.csv": both, "odd.csv": both, "t.parquet": both, "t.feather": both, "groups.parquet": numbers,
+	} {
+		for _, o := range options {
+			want, err := joined(at(name), o)
+			require.NoError(t, err)
+			for _, size := range []int{17, 1300, 4096, 10000} {
+				f, err := OpenRows(at(name), o, size)
 				require.NoError(t, err, name)
-				require.Equal(t, 9000, f.Rows)
-				require.Equal(t, len(want), f.Blocks())
+				require.Equal(t, n, f.Rows)
+				blocks := make([]*Table, f.Blocks())
 				var together errgroup.Group
 				together.SetLimit(3)
-				for i := range want {
-					k := (i*7 + 3) % len(want)
-					if len(want)%7 == 0 {
-						k = len(want) - 1 - i
-					}
-					together.Go(func() error {
-						got, err := f.Block(k)
-						if err == nil && got.N == 0 {
-							got.Values, got.Observed, got.Lines = want[k].Values, want[k].Observed, want[k].Lines
-						}
-						if err == nil && fmt.Sprint(got) != fmt.Sprint(want[k]) {
-							err = fmt.Errorf("%s, block %d of %d rows", name, k, size)
-						}
+				for k := len(blocks) - 1; k >= 0; k-- {
+					together.Go(func() (err error) {
+						blocks[k], err = f.Block(k)
 						return err
 					})
 				}
 				require.NoError(t, together.Wait())
 				require.NoError(t, f.Close())
+				got := &Table{}
+				for k, b := range blocks {
+					require.Equal(t, min(size, n-k*size), b.N+b.Dropped, "%s, block %d", name, k)
+					got.add(b)
+				}
+				require.Equal(t, want, got, "%s in blocks of %d rows", name, size)
 			}
 		}
 	}

@@ -21,9 +21,6 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 	return chosen, nil
 }
 
-// First copies the first rows, at most rows. The result may have columns without values.
-func First(t *Table, rows int) *Table { return only(t, t.AllRows()[:min(rows, t.N)]) }
-
 // Stack appends the rows of below to those of t. It fails if the columns or their order differ.
 func Stack(t, below *Table) (*Table, error) {
 	if !slices.Equal(t.Names, below.Names) {

@@ -1,4 +1,4 @@
-package data_test
+package data
 
 import (
 	"math"
@@ -6,26 +6,23 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data"
 	"missingscore/internal/atomicfile"
 )
 
 func TestNewTable(t *testing.T) {
-	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 2, 3, 4}, nil)
+	table, err := NewTable([]string{"a", "b"}, []float64{1, 2, 3, 4}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, []int{2, 2}, []int{table.N, table.D})
-	assert.Equal(t, []bool{true, true, true, true}, table.Observed)
-	assert.True(t, table.Complete())
-	assert.Zero(t, table.Missing())
+	require.Equal(t, "a, b / 1 2 / 3 4", shown(table))
+	require.True(t, table.Complete())
 
-	table, err = data.NewTable([]string{"a", "b"}, []float64{1, math.NaN(), 3, 4, 5, 6, math.Inf(1), 0}, []bool{true, false, true, true, true, true, false, false})
-	require.NoError(t, err, "what stands under a missing cell is free, and a row may be empty")
-	assert.Equal(t, 3, table.Missing())
-	assert.False(t, table.Complete())
-	assert.Equal(t, 4, table.N)
+	values := []float64{1, math.NaN(), 3, 4, 5, 6, math.Inf(1), 0}
+	table, err = NewTable([]string{"a", "b"}, values, []bool{true, false, true, true, true, true, false, false})
+	require.NoError(t, err, "the value of a missing cell does not matter, and a row may be empty")
+	require.Equal(t, "a, b / 1 . / 3 4 / 5 6 / . .", shown(table))
+	require.Equal(t, 3, table.Missing())
+	require.False(t, table.Complete())
 }
 
 func TestNewTableRefuses(t *testing.T) {
@@ -54,60 +51,50 @@ func TestNewTableRefuses(t *testing.T) {
 		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values vary too little (standard deviation 5e-152, less than 1e-150): rescale it`},
 	}
 	for name, c := range cases {
-		table, err := data.NewTable(c.names, c.values, c.observed)
-		assert.EqualError(t, err, c.message, name)
-		assert.Nil(t, table, name)
+		table, err := NewTable(c.names, c.values, c.observed)
+		require.EqualError(t, err, c.message, name)
+		require.Nil(t, table, name)
 	}
 }
 
 func TestSelect(t *testing.T) {
-	table := parse(t, "a,b,c\n1,2,\n4,,6\n7,8,9\n")
-	table.Values[2] = math.NaN()
-	table.Dropped = 3
-	s, err := table.Select([]string{"c", "a"})
+	table := parsed(t, "a,b,\"dose, mg\"\n1,2,\n4,,6\n7,8,9\n")
+	table.Values[2], table.Dropped = math.NaN(), 3
+	s, err := table.Select([]string{"dose, mg", "a"})
 	require.NoError(t, err)
-	assert.Equal(t, &data.Table{
-		Names: []string{"c", "a"}, N: 3, D: 2, Dropped: 3, Lines: []int{2, 3, 4},
-		Values:   []float64{0, 1, 6, 4, 9, 7},
-		Observed: []bool{false, true, true, true, true, true},
-	}, s)
-
+	require.Equal(t, "dose, mg, a / . 1 / 6 4 / 9 7; dropped 3", shown(s))
+	require.Zero(t, s.Values[0])
+	require.Equal(t, table.Lines, s.Lines)
 	s.Values[1] = 100
-	assert.Equal(t, 1.0, table.Values[0], "a copy")
+	require.Equal(t, 1.0, table.Values[0], "a copy")
 
-	_, err = table.Select([]string{"a", "z"})
-	assert.EqualError(t, err, `no column "z"; there are: a, b, c`)
+	_, err = table.Select([]string{"z"})
+	require.EqualError(t, err, `no column "z"; there are: a, b, '"dose, mg"'`, "as a flag takes them")
 	_, err = table.Select([]string{"a", "a"})
-	assert.EqualError(t, err, `two columns are named "a"`)
+	require.EqualError(t, err, `two columns are named "a"`)
 	_, err = table.Select(nil)
-	assert.EqualError(t, err, `a table needs at least one column`)
-}
-
-func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
-	table := &data.Table{Names: []string{"dose, mg", "b"}, N: 1, D: 2, Values: []float64{1, 2}, Observed: []bool{true, true}}
-	_, err := table.Select([]string{"dose"})
-	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
+	require.EqualError(t, err, `a table needs at least one column`)
 }
 
 func TestCheckTable(t *testing.T) {
-	literal := func(change func(*data.Table)) *data.Table {
-		l := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}
+	literal := func(change func(*Table)) *Table {
+		l := &Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}
 		change(l)
 		return l
 	}
-	require.NoError(t, data.CheckTable(literal(func(*data.Table) {})))
-	require.NoError(t, data.CheckTable(literal(func(l *data.Table) { l.Values[3] = math.NaN() })), "nothing reads a missing cell")
-	for want, l := range map[string]*data.Table{
+	require.NoError(t, CheckTable(literal(func(*Table) {})))
+	require.NoError(t, CheckTable(literal(func(l *Table) { l.Values[3] = math.NaN() })), "nothing reads a missing cell")
+	for want, l := range map[string]*Table{
 		"the table is nil": nil,
-		"4 values, but 0 observed marks: data.NewTable makes them": literal(func(l *data.Table) { l.Observed = nil }),
-		`row 2: column "a": NaN must be finite`:                    literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
-		`column "b": it has no value`:                              literal(func(l *data.Table) { l.Observed[1] = false }),
-		"2 names for 3 columns":                                    literal(func(l *data.Table) { l.D = 3 }),
-		"4 values: 3 rows of 2 columns need 6":                     literal(func(l *data.Table) { l.N = 3 }),
+		"4 values, but 0 observed marks: data.NewTable makes them": literal(func(l *Table) { l.Observed = nil }),
+		`row 2: column "a": NaN must be finite`:                    literal(func(l *Table) { l.Values[2] = math.NaN() }),
+		`column "b": it has no value`:                              literal(func(l *Table) { l.Observed[1] = false }),
+		"2 names for 3 columns":                                    literal(func(l *Table) { l.D = 3 }),
+		"4 values: 3 rows of 2 columns need 6":                     literal(func(l *Table) { l.N = 3 }),
 	} {
-		require.ErrorContains(t, data.CheckTable(l), want)
+		require.ErrorContains(t, CheckTable(l), want)
 	}
-	_, err := data.HideMCAR(literal(func(*data.Table) {}), 0.1, nil)
+	_, err := HideMCAR(literal(func(*Table) {}), 0.1, nil)
 	require.ErrorContains(t, err, "rng is nil")
 }
 
@@ -115,7 +102,7 @@ func TestCells(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.csv")
 	require.NoError(t, os.WriteFile(in, []byte("name;b;a\n\"x; y\";1.50;\n\nz;NA;3e0\n;;\n"), 0o600))
-	c, err := data.ReadCells(in, data.ReadOptions{Columns: []string{"a", "b"}, Comma: ';'})
+	c, err := ReadCells(in, ReadOptions{Columns: []string{"a", "b"}, Comma: ';'})
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 1}, c.Columns)
 	require.Equal(t, []float64{0, 1.5, 3, 0, 0, 0}, c.Table.Values)
@@ -134,54 +121,27 @@ func TestCells(t *testing.T) {
 	require.Equal(t, ".imp;.id;name;b;a\n0;1;\"x; y\";1.50;NA\n0;2;z;NA;3e0\n0;3;NA;NA;NA\n1;1;\"x; y\";1.50;7\n1;2;z;8.25;3e0\n1;3;NA;-2;-1\n2;1;\"x; y\";1.50;17\n2;2;z;18.25;3e0\n2;3;NA;-12;-11\n", read())
 
 	for columns, message := range map[string]string{"c": `in.csv:1: no column "c", which the model needs; there are: name, b, a`, "name": `in.csv:2: column "name": "x; y" is not a number`} {
-		_, err := data.ReadCells(in, data.ReadOptions{Columns: []string{columns}, Comma: ';'})
+		_, err := ReadCells(in, ReadOptions{Columns: []string{columns}, Comma: ';'})
 		require.ErrorContains(t, err, message)
 	}
 }
 
-func weighing(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	return path
-}
-
 // Rows of weight 0 and rows without a value are left out.
 func TestReadWeighted(t *testing.T) {
-	path := weighing(t, "w.csv", "a,w,b\n1,2,3\n2,0,5\n,1,\n4,4,NA\n5,6,1\n")
-	for _, o := range []data.ReadOptions{{}, {Columns: []string{"a", "b"}}, {Exclude: []string{"w"}}} {
-		table, err := data.ReadWeighted(path, "w", o)
+	path := file(t, "w.csv", "a,w,b\n1,2,3\n2,0,5\n,1,\n4,4,NA\n5,6,1\n")
+	for _, o := range []ReadOptions{{}, {Columns: []string{"a", "b"}}, {Exclude: []string{"w"}}} {
+		table, err := ReadWeighted(path, "w", o)
 		require.NoError(t, err)
-		require.Equal(t, []string{"a", "b"}, table.Names)
-		require.Equal(t, []float64{1, 3, 4, 0, 5, 1}, table.Values)
+		require.Equal(t, "a, b / 1 3 / 4 . / 5 1; dropped 1", shown(table))
 		require.InDeltaSlice(t, []float64{0.5, 1, 1.5}, table.Weights, 1e-15)
 		require.InDelta(t, 144./56, table.EffectiveRows(), 1e-14)
 		require.Equal(t, []int{2, 5, 6}, table.Lines)
-		require.Equal(t, 1, table.Dropped)
 	}
-	equal, err := data.ReadWeighted(weighing(t, "e.csv", "a;w\n1;7\n2;7\n"), "w", data.ReadOptions{})
+	equal, err := ReadWeighted(file(t, "e.csv", "a;w\n1;7\n2;7\n"), "w", ReadOptions{})
 	require.NoError(t, err)
 	require.Nil(t, equal.Weights)
 	require.EqualValues(t, 2, equal.EffectiveRows())
-}
-
-func TestWeightsThatCannotBe(t *testing.T) {
-	for text, want := range map[string]string{
-		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
-		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
-		"a,w\n1,2\n2,heavy\n":   `w.csv:3: column "w": "heavy"`,
-		"a,w\n1,2\n2,Inf\n":     `w.csv:3: column "w": "Inf"`,
-		"a,w\n1,0\n2,0\n":       `no row has a value`,
-		"a,b\n1,2\n2,3\n":       `no column "w"`,
-		"a,w\n1,2\n1,3\n4,0\n":  `constant`,
-		"w\n1\n2\n":             `every column is left out`,
-		"a,w\n1,2\n2,1e200\n":   `w.csv:3: column "w": "1e200"`,
-		"a,w,w\n1,2,2\n2,1,1\n": `two columns are named "w"`,
-	} {
-		_, err := data.ReadWeighted(weighing(t, "w.csv", text), "w", data.ReadOptions{})
-		require.ErrorContains(t, err, want, text)
-	}
-	var wrong *data.WeightsError
-	_, err := data.ReadWeighted(weighing(t, "w.csv", "a,w\n1,2\n2,3\n"), "w", data.ReadOptions{Columns: []string{"a", "w"}})
+	_, err = ReadWeighted(path, "w", ReadOptions{Columns: []string{"a", "w"}})
+	var wrong *WeightsError
 	require.ErrorAs(t, err, &wrong)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"missingscore/data/domain"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 )
 
@@ -253,25 +255,6 @@ func TestFile(t *testing.T) {
 	read, err := domain.Parse(text.Bytes(), names)
 	require.NoError(t, err)
 	require.Equal(t, s, read)
-	for text, want := range map[string]string{
-		`{"lower":{"e":0}}`:                   `there is no column "e"; columns are a, b, c, d`,
-		`{"lower":{"a":1},"upper":{"a":1}}`:   `column "a": its lower bound 1 must be less than its upper bound 1`,
-		`{"low":{}}`:                          `it should look like`,
-		`{"halfspace":{"a":{"a":0},"b":1}}`:   `at least one coefficient`,
-		`{"halfspace":{"a":{},"b":1}}`:        `needs both "a", coefficients by column, and "b"`,
-		`{"halfspace":{"b":1}}`:               `needs both "a", coefficients by column, and "b"`,
-		`{"halfspace":{"a":{"a":1}}}`:         `needs both "a", coefficients by column, and "b"`,
-		`{"lower":{"a":"0"}}`:                 `takes no string; it should look like`,
-		`[]`:                                  `it takes no array; it should look like`,
-		`{"lower":{"a":0}} {"upper":{"a":1}}`: `there is text after the first object`,
-		`{"lower":{"a":0}`:                    `it ends too early; it should look like`,
-		``:                                    `it is empty; it should look like`,
-		`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
-		`nonsense`: `it should look like`,
-	} {
-		_, err := domain.Parse([]byte(text), names)
-		require.ErrorContains(t, err, want)
-	}
 }
 
 func censored() *domain.Domain {
@@ -412,4 +395,41 @@ func TestThinStrips(t *testing.T) {
 			require.True(t, s.Contains(point), "%g %v", width, point)
 		}
 	}
+}
+
+func FuzzParseText(f *testing.F) {
+	names := []string{"a", "b"}
+	fuzztest.Reader[*domain.Domain]{
+		Read: func(text string) (*domain.Domain, error) { return domain.Parse([]byte(text), names) },
+		Write: func(s *domain.Domain) (string, error) {
+			var text strings.Builder
+			err := s.Write(&text, names)
+			return text.String(), err
+		},
+		Check: func(t testing.TB, text string, s *domain.Domain) {
+			if point, ok := s.Interior([]float64{0, 0}, []float64{0, 0}); ok {
+				require.True(t, s.Contains(point), "%s %v", text, point)
+			}
+		},
+		Accepts: []string{`{}`, `{"lower":{"a":0},"upper":{"b":3},"halfspace":{"a":{"a":1,"b":-1},"b":0.5}}`,
+			`{"lower":{"a":-1e150},"upper":{"a":1e150}}`, `{"halfspaces":[{"a":{"a":1},"b":1},{"a":{"b":1},"b":1}]}`},
+		Messages: map[string]string{
+			`{"lower":{"e":0}}`:                   `there is no column "e"; columns are a, b`,
+			`{"lower":{"a":1},"upper":{"a":1}}`:   `column "a": its lower bound 1 must be less than its upper bound 1`,
+			`{"low":{}}`:                          `it should look like`,
+			`{"halfspace":{"a":{"a":0},"b":1}}`:   `at least one coefficient`,
+			`{"halfspace":{"a":{},"b":1}}`:        `needs both "a", coefficients by column, and "b"`,
+			`{"halfspace":{"b":1}}`:               `needs both "a", coefficients by column, and "b"`,
+			`{"halfspace":{"a":{"a":1}}}`:         `needs both "a", coefficients by column, and "b"`,
+			`{"lower":{"a":"0"}}`:                 `takes no string; it should look like`,
+			`[]`:                                  `it takes no array; it should look like`,
+			`{"lower":{"a":0}} {"upper":{"a":1}}`: `there is text after the first object`,
+			`{"lower":{"a":0}`:                    `it ends too early; it should look like`,
+			``:                                    `it is empty; it should look like`,
+			`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
+			`nonsense`:       `it should look like`,
+			`{"lower":null}`: `is null`,
+			`{"lower":5}`:    `takes no number`,
+		},
+	}.Fuzz(f)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 
 	"missingscore/data/missingness"
 	"missingscore/internal/data/simulate"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 )
 
@@ -59,30 +61,6 @@ func TestParseAndWrite(t *testing.T) {
 	require.ErrorContains(t, err, path+`: logistic: there is no column "x1"; columns are x2, x3`)
 	_, err = missingness.Read(path+"no", names)
 	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
-func TestParseRefuses(t *testing.T) {
-	for text, why := range map[string]string{
-		``:                               "it is empty",
-		`{"logistic":`:                   "it ends too early",
-		`[]`:                             "it takes no array",
-		`{}`:                             `it has neither "logistic" nor "censored": add one`,
-		`{"probit":{}}`:                  `unknown field "probit"; it should look like {"logistic"`,
-		`{"logistic":{"z":{}}}`:          `logistic: there is no column "z"; columns are x1, x2, x3, x4, x5`,
-		`{"logistic":{"x1":{}}}`:         `logistic: column "x1" needs an "intercept", a number`,
-		`{"logistic":{"x1":{"at":1}}}`:   `unknown field "at"`,
-		`{"censored":{"x1":{}}}`:         `censored: column "x1" needs exactly one of "above" and "below", a number`,
-		`{"censored":{"y":{"above":1}}}`: `censored: there is no column "y"`,
-		`{"logistic":{"x1":{"intercept":1,"slope":{"q":1}}}}`:               `logistic: slope of column "x1": there is no column "q"`,
-		`{"logistic":{"x1":{"intercept":"a"}}}`:                             `logistic: column "x1": "intercept" takes no string`,
-		`{"logistic":{"x1":{"intercept":1,"slope":{"x1":true}}}}`:           `logistic: column "x1": "slope" takes no bool`,
-		`{"censored":{"x1":{"above":1,"below":0}}}`:                         "needs exactly one of \"above\" and \"below\"",
-		`{"censored":{"x1":{"above":1}},"logistic":{"x1":{"intercept":0}}}`: `column "x1" is both logistic and censored`,
-		text + `{}`: "there is text after the first object",
-	} {
-		_, err := missingness.Parse([]byte(text), names)
-		require.ErrorContains(t, err, why, text)
-	}
 }
 
 func TestObserved(t *testing.T) {
@@ -156,4 +134,36 @@ func TestHide(t *testing.T) {
 	never.Intercept[1] = -800
 	_, err = missingness.Hide(complete, never, rng)
 	require.ErrorContains(t, err, `column "x2": no observed value; hide fewer`)
+}
+
+func FuzzParse(f *testing.F) {
+	fuzztest.Reader[*missingness.Model]{
+		Read: func(text string) (*missingness.Model, error) { return missingness.Parse([]byte(text), names) },
+		Write: func(m *missingness.Model) (string, error) {
+			var text strings.Builder
+			err := m.Write(&text, names)
+			return text.String(), err
+		},
+		Accepts: []string{`{"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-0.5,"x2":2}}}}`, `{"censored":{"x2":{"below":1}}}`,
+			`{"logistic":{"x1":{"intercept":0}},"censored":{"x2":{"below":1}},"estimated":true}`},
+		Messages: map[string]string{
+			``:                               "it is empty",
+			`{"logistic":`:                   "it ends too early",
+			`[]`:                             "it takes no array",
+			`{}`:                             `it has neither "logistic" nor "censored": add one`,
+			`{"probit":{}}`:                  `unknown field "probit"; it should look like {"logistic"`,
+			`{"logistic":{"z":{}}}`:          `logistic: there is no column "z"; columns are x1, x2, x3, x4, x5`,
+			`{"logistic":{"x1":{}}}`:         `logistic: column "x1" needs an "intercept", a number`,
+			`{"logistic":{"x1":{"at":1}}}`:   `unknown field "at"`,
+			`{"censored":{"x1":{}}}`:         `censored: column "x1" needs exactly one of "above" and "below", a number`,
+			`{"censored":{"y":{"above":1}}}`: `censored: there is no column "y"`,
+			`{"logistic":{"x1":{"intercept":1,"slope":{"q":1}}}}`:               `logistic: slope of column "x1": there is no column "q"`,
+			`{"logistic":{"x1":{"intercept":"a"}}}`:                             `logistic: column "x1": "intercept" takes no string`,
+			`{"logistic":{"x1":{"intercept":1,"slope":{"x1":true}}}}`:           `logistic: column "x1": "slope" takes no bool`,
+			`{"censored":{"x1":{"above":1,"below":0}}}`:                         "needs exactly one of \"above\" and \"below\"",
+			`{"censored":{"x1":{"above":1}},"logistic":{"x1":{"intercept":0}}}`: `column "x1" is both logistic and censored`,
+			`{"logistic":null}`:                       "is null",
+			`{"logistic":{"x1":{"intercept":1e999}}}`: "1e999",
+		},
+	}.Fuzz(f)
 }

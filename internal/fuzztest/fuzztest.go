@@ -3,9 +3,11 @@
 package fuzztest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +23,8 @@ type Reader[T any] struct {
 	Accepts []string // texts that must be read
 	Refuses []string // texts that must be refused
 	Others  []string // texts that may be read or refused
+
+	Messages map[string]string // texts that must be refused, with a part of the message
 }
 
 const allowed = "200MB"
@@ -41,6 +45,11 @@ func (r Reader[T]) Fuzz(f *testing.F) {
 	for _, text := range r.Refuses {
 		_, err := r.Read(text)
 		require.Error(f, err, "%q", text)
+		f.Add(text)
+	}
+	for _, text := range slices.Sorted(maps.Keys(r.Messages)) {
+		_, err := r.Read(text)
+		require.ErrorContains(f, err, r.Messages[text], "%q", text)
 		f.Add(text)
 	}
 	for _, text := range r.Others {

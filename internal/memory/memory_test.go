@@ -13,6 +13,7 @@ import (
 )
 
 func TestLimit(t *testing.T) {
+	defer memory.UseVariable()
 	t.Setenv(memory.Variable, "")
 	limit, err := memory.Limit()
 	require.NoError(t, err)
@@ -21,33 +22,27 @@ func TestLimit(t *testing.T) {
 	again, err := memory.Limit()
 	require.NoError(t, err)
 	require.Equal(t, limit, again)
+	const want = ": expected a size such as 8GB or 500MB"
 	for text, want := range map[string]float64{"8GB": 8e9, "500 MB": 5e8, "1.5tb": 1.5e12, "7kB": 7000, "100B": 100} {
+		memory.UseVariable()
 		t.Setenv(memory.Variable, text)
 		limit, err := memory.Limit()
 		require.NoError(t, err)
 		require.InEpsilon(t, want, limit, 1e-12)
+		t.Setenv(memory.Variable, "many")
+		require.NoError(t, memory.Use(text))
+		limit, err = memory.Limit()
+		require.NoError(t, err)
+		require.InEpsilon(t, want, limit, 1e-12)
 	}
+	memory.UseVariable()
 	for _, text := range []string{"8", "GB", "-1GB", "0MB", "NaNGB", "InfB", "many"} {
 		t.Setenv(memory.Variable, text)
 		_, err := memory.Limit()
-		require.EqualError(t, err, memory.Variable+"="+text+": expected a size such as 8GB or 500MB")
+		require.EqualError(t, err, memory.Variable+"="+text+want)
 		require.Error(t, memory.Check(1, "", "x"))
+		require.EqualError(t, memory.Use(text), text+want)
 	}
-}
-
-func TestUse(t *testing.T) {
-	defer memory.UseVariable()
-	t.Setenv(memory.Variable, "many")
-	require.NoError(t, memory.Use("8 gb"))
-	limit, err := memory.Limit()
-	require.NoError(t, err)
-	require.Equal(t, 8e9, limit)
-	for _, text := range []string{"", "8", "GB", "-1GB", "NaNGB"} {
-		require.EqualError(t, memory.Use(text), text+": expected a size such as 8GB or 500MB")
-	}
-	memory.UseVariable()
-	_, err = memory.Limit()
-	require.EqualError(t, err, memory.Variable+"=many: expected a size such as 8GB or 500MB")
 }
 
 func TestCheck(t *testing.T) {

@@ -106,8 +106,7 @@ func TestStepsWithinNetworks(t *testing.T) {
 	for _, c := range []struct {
 		d    int
 		near int // columns that a column has an edge with, on one side
-		gaps float64
-	}{{12, 1, 0.3}, {30, 2, 0.2}, {30, 14, 0.6}, {6, 0, 0.4}} {
+	}{{12, 1}, {30, 2}, {30, 14}, {6, 0}} {
 		rng := stream.New(3, 1)
 		d, pairs := c.d, [][2]int32(nil)
 		p := mat.NewSymDense(d, nil)
@@ -118,14 +117,10 @@ func TestStepsWithinNetworks(t *testing.T) {
 				pairs = append(pairs, [2]int32{int32(j), int32(k)})
 			}
 		}
-		x, mask, weight, mu := make([]float64, n*d), make([]float64, n*d), make([]float64, n), make([]float64, d)
-		for i := range n {
-			weight[i] = 0.5 + rng.Float64()
-			for j := range d {
-				if mu[j] = 0.1 * float64(j%5); rng.Float64() > c.gaps {
-					mask[i*d+j], x[i*d+j] = 1, rng.NormFloat64()
-				}
-			}
+		x, mask, weight := gapped(d, n, rng)
+		mu := make([]float64, d)
+		for j := range mu {
+			mu[j] = 0.1 * float64(j%5)
 		}
 		var eta mat.VecDense
 		eta.MulVec(p, mat.NewVecDense(d, mu))

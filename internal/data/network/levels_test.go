@@ -71,35 +71,6 @@ func TestTogether(t *testing.T) {
 	require.ErrorContains(t, err, "not positive definite")
 }
 
-// Associations do not depend on the first level: u' = Tu.
-func TestTogetherWithoutAReference(t *testing.T) {
-	p := precisionOf5()
-	// Utilities less that of a: b, c; less that of c: a = −u_c, b = u_b − u_c; P' = T⁻ᵀPT⁻¹.
-	change := mat.NewDense(5, 5, []float64{0, -1, 0, 0, 0, 1, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1})
-	var inverse, q mat.Dense
-	require.NoError(t, inverse.Inverse(change))
-	q.Product(inverse.T(), p, &inverse)
-	other := mat.NewSymDense(5, nil)
-	for j := range 5 {
-		for k := j; k < 5; k++ {
-			other.SetSym(j, k, q.At(j, k))
-		}
-	}
-	end := network.Side{First: 2, Width: 2, Levels: []string{"x", "y", "z"}}
-	first, err := network.Together(p, network.Side{First: 0, Width: 2, Levels: []string{"a", "b", "c"}}, end)
-	require.NoError(t, err)
-	second, err := network.Together(other, network.Side{First: 0, Width: 2, Levels: []string{"c", "a", "b"}}, end)
-	require.NoError(t, err)
-	found := map[[2]string]float64{}
-	for _, l := range second {
-		found[[2]string{l.From, l.To}] = l.Association
-	}
-	require.Len(t, first, 9)
-	for _, l := range first {
-		require.InDelta(t, l.Association, found[[2]string{l.From, l.To}], 1e-12)
-	}
-}
-
 func TestFilesOfLevels(t *testing.T) {
 	n := &network.Network{Nodes: []string{"home", "sex", "x"}, Levels: [][]string{{"a", "b", "c"}, {"f", "m"}, nil}, Edges: []network.Edge{
 		{From: "home", To: "x", PartialCorrelation: 0.5, Precision: -0.5, Unsigned: true, Together: []network.LevelPair{{From: "a", Association: 0.25}}},
