@@ -227,7 +227,7 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "column\tkind\tvalues\tmissing\tmean\tsd\trange or levels\tfindings\t")
+	fmt.Fprintln(w, "column\tkind\tdistinct\tmissing\tmean\tsd\trange or levels\tfindings\t")
 	for i, c := range f.columns {
 		if i == shownColumns {
 			break

@@ -73,7 +73,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 		return refused(err, model)
 	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "n": c.N}
-	summary := fmt.Sprintf("%d rows by %s", c.N, r.Sampler)
+	summary := fmt.Sprintf("%d rows; sampler: %s", c.N, r.Sampler)
 	if h := r.Chains; h != nil {
 		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
 		if r.Start > 0 {

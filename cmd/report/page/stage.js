@@ -67,7 +67,8 @@ function prominent() {
     const apart = ([dx, dy]) => clear([dx, dy]) && within([dx]) && !drawn.some(({ ends: [a, b] }) => steps.some((at) =>
       Math.abs(nodes[a].x + at * (nodes[b].x - nodes[a].x) - x - dx) < half + 4 && Math.abs(nodes[a].y + at * (nodes[b].y - nodes[a].y) - y - dy) < high + 4));
     const beside = radius + 0.4 * font + half, upright = lean[i] > 0 ? [[0, -outside], [0, outside]] : [[0, outside], [0, -outside]];
-    const to = [...upright, [beside, 0], [-beside, 0]].find(apart) || upright.find(clear) || upright.find(free);
+    const around = [...upright, [beside, 0], [-beside, 0]], corners = [-1, 1].flatMap((u) => [-1, 1].map((v) => [u * (radius + half), v * outside]));
+    const to = around.find(apart) || upright.find(clear) || corners.find(clear) || [...around, ...corners].find(free) || (many ? null : upright[0]);
     if (!to) continue;
     taken.push({ x: x + to[0], y: y + to[1], half, high });
     names.set(i, [to[0], to[1] - (lines.length - 1) * pitch / 2]); // of the first line

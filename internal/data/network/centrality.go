@@ -269,7 +269,9 @@ func Predictability(p mat.Symmetric) ([]float64, error) {
 	}
 	out := make([]float64, p.SymmetricDim())
 	for j := range out {
-		out[j] = max(0, 1-1/(p.At(j, j)*covariance.At(j, j))) // rounding may give less than 0
+		if r := 1 - 1/(p.At(j, j)*covariance.At(j, j)); r > 1e-12 { // else rounding
+			out[j] = r
+		}
 	}
 	return out, nil
 }
