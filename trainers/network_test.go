@@ -291,7 +291,7 @@ func TestStrongRelationsWithLevelsAndGaps(t *testing.T) {
 		table.Values = append(table.Values, age, city, kids, age+kids+1.5*(city-1)+0.5*rng.NormFloat64())
 	}
 	for k := range table.Values {
-		if table.Observed = append(table.Observed, rng.Float64() > 0.3); !table.Observed[k] {
+		if table.Observed = append(table.Observed, rng.Float64() > 0.2); !table.Observed[k] {
 			table.Values[k] = 0
 		}
 	}
