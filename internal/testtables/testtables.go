@@ -63,16 +63,6 @@ func At(t testing.TB, g simulate.Gaussian) *model.Gaussian {
 	return m
 }
 
-// Hidden are draws of a normal distribution with cells hidden by a mechanism.
-func Hidden(t testing.TB, g simulate.Gaussian, by missingness.Mechanism, n int, keys ...uint64) *data.Table {
-	t.Helper()
-	complete, err := g.Sample(n, stream.New(41, append(keys, stream.Simulate)...))
-	require.NoError(t, err)
-	table, err := missingness.Hide(complete, by, stream.New(41, append(keys, stream.Hide)...))
-	require.NoError(t, err)
-	return table
-}
-
 // MeanSE are the means of repeated gradients and their standard errors.
 func MeanSE(repeats int, gradient func(k int) []float64) (mean, se []float64) {
 	n := float64(repeats)
@@ -90,14 +80,6 @@ func MeanSE(repeats int, gradient func(k int) []float64) (mean, se []float64) {
 		se[i] = math.Sqrt(max(square-mean[i]*mean[i], 0) / (n - 1))
 	}
 	return mean, se
-}
-
-// Worst is the largest of |mean|/se.
-func Worst(mean, se []float64) (z float64) {
-	for i := range mean {
-		z = max(z, math.Abs(mean[i])/se[i])
-	}
-	return z
 }
 
 // Gradient compares a program's gradient with central differences of f, by default of its loss.
