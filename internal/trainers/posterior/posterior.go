@@ -59,7 +59,7 @@ const (
 	fewRows        = 20 // per number of a row
 	leastRows      = 8  // of a mixture
 	fewComponents  = 4
-	fewNumbers     = 15 // of a row, at most, for several components of few rows: with more they are slow and gained nothing
+	fewNumbers     = 20 // of a row, at most, for several components of few rows: with more they are slow and gained nothing
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations between draws of a chain
