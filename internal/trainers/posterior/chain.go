@@ -291,7 +291,7 @@ func (s *chain) match() []func(i int) float64 {
 		var rows []int
 		means := make([]float64, s.n)
 		for i := range s.n {
-			means[i], _ = s.given(i, s.deviation(i), c.first)
+			means[i], _ = s.given(i, s.seen(pattern{}, i, &s.components[s.of[i]]), c.first)
 			if s.observed[i*len(s.columns)+j] {
 				rows = append(rows, i)
 			}
@@ -476,7 +476,7 @@ func (s *chain) latent() (ok bool) {
 		}
 	}
 	for i := range s.n {
-		v := s.deviation(i)
+		v := s.seen(pattern{}, i, &s.components[s.of[i]])
 		for _, j := range latent {
 			at := i*len(s.columns) + j
 			if !s.observed[at] {
@@ -507,10 +507,6 @@ func Interval(cuts []float64, level int) (low, high float64) {
 		high = cuts[level]
 	}
 	return low, high
-}
-
-func (s *chain) deviation(i int) []float64 {
-	return floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], s.components[s.of[i]].mean)
 }
 
 // v is the row's deviation.
