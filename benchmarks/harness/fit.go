@@ -87,7 +87,7 @@ func (f Trained) at(epoch int, name string) string {
 	return "-"
 }
 
-// EffectiveSize is of the last epoch; "-" if there is none.
+// EffectiveSize is the last epoch's; "-" without epochs.
 func (f Trained) EffectiveSize() string {
 	if len(f.History) == 0 {
 		return "-"

@@ -77,7 +77,7 @@ type method struct {
 }
 
 // score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence over epochs, kept
-// that of the returned model.
+// the returned model's.
 func grid(s settings, replicates int) (harness.Grid, error) {
 	g := harness.Grid{
 		Key:   []string{"density", "replicate", "method"},

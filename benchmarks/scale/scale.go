@@ -218,7 +218,7 @@ func (o outcome) judge(truth network.Adjacency) ([]string, error) {
 }
 
 // peer runs a rival. Arguments: the number of λ, smallest over largest λ, the edge threshold,
-// tolerances, and those of the limit. Output: a line (seconds, megabytes, number of networks), a
+// tolerances, and the limit's. Output: a line (seconds, megabytes, number of networks), a
 // line (network, column, column) per edge, from 0, and with a limit the largest difference of a
 // partial correlation from it.
 func (o *outcome) peer(ctx context.Context, m method, t *data.Table) error {

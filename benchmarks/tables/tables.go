@@ -96,8 +96,8 @@ const (
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // grid: all methods see the same masks, nested over missing probabilities. auc, auc_common and
-// auc_full are mean AUCs with the path's own threshold, the common one, and that of the complete
-// table; auc_DENSITY is against one truth.
+// auc_full are mean AUCs with the path's own threshold, the common one, and the complete
+// table's; auc_DENSITY is against one truth.
 func grid(s settings, replicates int) (harness.Grid, error) {
 	g := harness.Grid{Key: []string{"table", "missing", "replicate", "method"}, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
 	for _, density := range s.Densities {

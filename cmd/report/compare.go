@@ -86,7 +86,7 @@ func (c Comparison) Shared() picture.Style {
 	return style
 }
 
-// WriteComparison adds all files except those of the two networks; compare.json is last.
+// WriteComparison adds all files except the networks' own; compare.json is last.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
 	s := c.scene()

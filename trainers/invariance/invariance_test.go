@@ -383,7 +383,7 @@ func cut(ctx context.Context, c combination, w rewriting, s trainers.Spec, chang
 	return c.numbers(ctx, r, w)
 }
 
-// gradient is that of the first step.
+// gradient is the first step's.
 func gradient(_ context.Context, c combination, w rewriting, s trainers.Spec, _ bool) (float64, []float64) {
 	loss, blocks, err := engine.Gradient(must(must(trainers.Prepare(w.apply(c.table()), s)).Problem()), s.Steps, 0)
 	return loss, must(slices.Concat(blocks...), err)

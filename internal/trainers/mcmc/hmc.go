@@ -82,7 +82,8 @@ type group struct {
 	free     []bool    // (d)
 	scale    []float64 // (d), standard deviations of the metric
 	section  domain.Section
-	accept   float64 // mean acceptance of the last iteration without Factor
+	accept   float64 // mean acceptance of the last iteration
+	plain    float64 // and without Factor, which the step size cannot change
 
 	step, anchor, logMean, error, k float64 // state of dual averaging
 }
@@ -91,7 +92,7 @@ type group struct {
 func (g *group) learn() {
 	const target, gamma, offset, kappa = 0.8, 0.05, 10, 0.75
 	g.k++
-	g.error += (target - g.accept - g.error) / (g.k + offset)
+	g.error += (target - g.plain - g.error) / (g.k + offset)
 	logStep := g.anchor - math.Sqrt(g.k)/gamma*g.error
 	rate := math.Pow(g.k, -kappa)
 	g.logMean = rate*logStep + (1-rate)*g.logMean
@@ -291,7 +292,7 @@ func (h *Chains) iterate(rng *rand.Rand) (err error) {
 	copy(h.y, h.x)
 	for c := range h.chains {
 		g := h.groups[c/h.size]
-		g.accept = 0
+		g.accept, g.plain = 0, 0
 		kinetic := 0.0
 		for j := range h.d {
 			h.p[c*h.d+j] = 0
@@ -329,9 +330,11 @@ func (h *Chains) iterate(rng *rand.Rand) (err error) {
 		if math.IsNaN(change) || !h.inside(c, h.y[from:to]) {
 			continue
 		}
-		h.groups[c/h.size].accept += math.Exp(min(0, change)) / float64(h.size)
+		g := h.groups[c/h.size]
+		g.plain += math.Exp(min(0, change)) / float64(h.size)
 		factor, jump := h.extra(h.y[from:to])
-		if u < math.Exp(change+factor-h.factor[c]) {
+		ratio := math.Exp(min(0, change+factor-h.factor[c]))
+		if g.accept += ratio / float64(h.size); u < ratio {
 			h.move(c, log, score, factor, jump)
 		}
 	}

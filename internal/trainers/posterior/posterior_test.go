@@ -157,7 +157,7 @@ func TestHardTables(t *testing.T) {
 	require.EqualError(t, err, "-1 draws, 1 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
 }
 
-// Missing where the first column is above 0: the drawn mean is that of the hidden cells.
+// Missing where the first column is above 0: the drawn mean equals the hidden cells'.
 func TestDonors(t *testing.T) {
 	const n, draws = 1000, 20
 	z, whole := pairs(t, n, 0.8, 3, func(x, u float64) bool { return x > 0 && u < 0.5 })

@@ -77,7 +77,7 @@ func minimum(t *testing.T, free []int, theta []float64, gradient func(theta []fl
 	return hessian
 }
 
-// The minimum of n ψ over the free θ, and tr(Γ⁻¹V) less that of the diagonal alone. ∇ψ = 2∇½ψ: V is a quarter of the second moments of
+// The minimum of n ψ over the free θ, and tr(Γ⁻¹V) less the diagonal's alone. ∇ψ = 2∇½ψ: V is a quarter of the second moments of
 // gradients, Γ half the Hessian.
 func price(t *testing.T, table *data.Table, s *domain.Domain, free []int, size int) (loss, trace float64) {
 	t.Helper()

@@ -210,7 +210,7 @@ func TestKeepDefinite(t *testing.T) {
 	require.True(t, within)
 }
 
-// Equal to the byte; Dense comes to the same minimum.
+// Equal to the byte; Dense reaches the same minimum.
 func TestWorkersAtOnce(t *testing.T) {
 	at := func(d, workers int, dense bool, lambdas ...float64) []float64 {
 		l, p := &sparse.Lasso{D: d, S: testtables.Covariances(d, 2*d, 6), Tolerance: 1e-9, Workers: workers, Dense: dense}, sparse.Identity(d)

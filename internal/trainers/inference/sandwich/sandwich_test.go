@@ -251,7 +251,7 @@ func even(t testing.TB) *model.Quartic {
 	return m
 }
 
-// With many draws the errors are those of the closed form.
+// With many draws the errors agree with the closed form.
 func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
 	table, err := g.Sample(150, stream.New(2, stream.Simulate))
