@@ -69,11 +69,13 @@ func remove(path string) error {
 
 // Writable fails if no file can be created in a folder.
 func Writable(dir string) error {
-	f, err := temporary(filepath.Join(dir, "writable"))
+	path := filepath.Join(dir, "writable")
+	f, err := temporary(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	defer sweep(path) // of killed runs
+	return errors.Join(f.Close(), remove(f.Name()))
 }
 
 // Set writes several files as one result. The last file written marks the result: Commit removes

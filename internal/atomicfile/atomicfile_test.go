@@ -181,3 +181,15 @@ func TestSetAfterAFailure(t *testing.T) {
 	visible, _ = files(t, dir)
 	require.Equal(t, map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}, visible)
 }
+
+func TestWritableRemovesWhatKilledRunsLeft(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "writable")
+	require.NoError(t, os.WriteFile(own, nil, 0o600))
+	left, err := temporary(own)
+	require.NoError(t, err)
+	require.NoError(t, left.Close())
+	require.NoError(t, Writable(dir))
+	require.NoFileExists(t, left.Name())
+	require.FileExists(t, own)
+}
