@@ -51,7 +51,7 @@ func TestProgramsAreRefused(t *testing.T) {
 	noDiagonal := part{g, func(t *model.Evaluation) { t.Diagonal = nil }}
 	noProduct := part{g, func(t *model.Evaluation) { t.HessianProduct = nil }}
 	noScore := part{g, func(t *model.Evaluation) { t.Score = nil }}
-	masked := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
+	masked := &model.Joint{Model: normalModel(t, 3, model.FreeSymmetric), Missingness: model.NewLogisticMissingness(selfMasked())}
 	sliced := losses.Sliced{Directions: losses.Rademacher, Number: 1}
 	half := domain.All(d)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0}, B: 3}}
