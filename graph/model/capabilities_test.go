@@ -49,16 +49,8 @@ func (m leave) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-func TestModelsOfFewParts(t *testing.T) {
+func TestModelOfFewParts(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return exponential{graph.NewParam("log rate", 1, d)} })
-	for _, parts := range []func(*model.Evaluation){
-		func(t *model.Evaluation) { t.LogDensity = nil },
-		func(t *model.Evaluation) { t.Diagonal = nil },
-		func(t *model.Evaluation) { t.HessianProduct = nil },
-		func(t *model.Evaluation) { t.LogDensity, t.Diagonal, t.HessianProduct = nil, nil, nil },
-	} {
-		modeltest.Run(t, func(d int) model.Model { return leave{randomMixture(t, d, 2), parts} })
-	}
 }
 
 func TestCapabilities(t *testing.T) {
@@ -78,6 +70,7 @@ func TestCapabilities(t *testing.T) {
 		want model.Capabilities
 	}{
 		{"gaussian", g, constant},
+		{"natural gaussian", model.NewGaussian(2, model.Natural), constant},
 		{"quartic", model.NewQuartic(2), whole},
 		{"score alone", alone, second},
 		{
