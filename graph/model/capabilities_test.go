@@ -13,6 +13,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 type exponential struct{ log *graph.Param }
@@ -38,17 +39,6 @@ func (m exponential) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Evaluation{LogDensity: b.RowDot(b.Map(root, x), minus), Score: minus}
 }
 
-type leave struct {
-	model.Model
-	parts func(*model.Evaluation)
-}
-
-func (m leave) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	t := m.Model.Evaluate(b, x)
-	m.parts(&t)
-	return t
-}
-
 func TestModelOfFewParts(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return exponential{graph.NewParam("log rate", 1, d)} })
 }
@@ -60,8 +50,8 @@ func TestCapabilities(t *testing.T) {
 	whole := model.Capabilities{Density: true, Diagonal: true, HessianProduct: true}
 	constant := whole
 	constant.ConstantHessian = true
-	bare := leave{g, func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} }}
-	alone := leave{g, func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false }}
+	bare := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} }}
+	alone := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false }}
 	second := model.Capabilities{Diagonal: true, HessianProduct: true}
 	mean, deviation := []float64{1, 2}, []float64{1, 2}
 	for _, c := range []struct {

@@ -11,13 +11,14 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 func TestRefusals(t *testing.T) {
 	g, q, mixture := model.NewGaussian(2, model.CholeskyFactor), model.NewQuartic(2), randomMixture(t, 3, 4)
 	indefinite, three := mat.NewSymDense(2, []float64{1, 2, 2, 1}), mat.NewSymDense(3, nil)
 	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(indefinite))
-	noScore := leave{g, func(t *model.Evaluation) { t.Score = nil }}
+	noScore := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { t.Score = nil }}
 	flat := mixture.Quantities()
 	flat[2].Value[1] = 0
 	mixed, bent, broken := mixedExample(), mixedExample(), mixedExample()
@@ -77,7 +78,7 @@ func TestShapesOfEvaluation(t *testing.T) {
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			x := b.Input("x", 4, 3)
-			e := model.Evaluate(b, leave{model.NewGaussian(3, model.CholeskyFactor), parts}, x)
+			e := model.Evaluate(b, testtables.Changed{Model: model.NewGaussian(3, model.CholeskyFactor), Change: parts}, x)
 			b.Output("product", e.NeedHessianProduct(b)(x))
 		})
 		require.EqualError(t, err, "the model's "+want)

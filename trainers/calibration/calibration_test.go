@@ -16,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
@@ -85,19 +86,11 @@ func censored(t *testing.T) *fitted.Model {
 }
 
 func mixture(t *testing.T) *fitted.Model {
-	m, err := model.New("mixture", columns, []byte(`{"components":2}`), stream.New(1))
+	m, err := model.NewMixture(simulate.Mixture{
+		Weights: []float64{1, 1}, Means: [][]float64{{-0.8, 0.5, 0}, {0.7, -0.4, 0.6}},
+		Deviations: [][]float64{{0.7, 1, 0.8}, {0.9, 0.6, 1.1}},
+	})
 	require.NoError(t, err)
-	p := m.(model.Parametric)
-	q := p.Quantities()
-	for i, v := range q {
-		switch v.Name {
-		case "means":
-			copy(q[i].Value, []float64{-0.8, 0.5, 0, 0.7, -0.4, 0.6})
-		case "deviations":
-			copy(q[i].Value, []float64{0.7, 1, 0.8, 0.9, 0.6, 1.1})
-		}
-	}
-	require.NoError(t, p.SetQuantities(q))
 	return named(m, nil)
 }
 

@@ -80,7 +80,7 @@ func TestRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "at least 8 draws")
 	_, err = mcmc.HMC(ctx, m, nil, []float64{1, 2, math.Inf(1), 1}, mcmc.Options{}, stream.New(1))
 	require.ErrorContains(t, err, "log density")
-	_, err = mcmc.HMC(ctx, scoreOnly{m}, nil, make([]float64, 4), mcmc.Options{}, stream.New(1))
+	_, err = mcmc.HMC(ctx, testtables.ScoreAlone(m), nil, make([]float64, 4), mcmc.Options{}, stream.New(1))
 	require.ErrorContains(t, err, "a score but no log density")
 	for _, group := range []int{2, 5} {
 		o := mcmc.Options{Group: group, Observed: make([]float64, 8)}
@@ -184,12 +184,6 @@ func TestRHatByGroup(t *testing.T) {
 	require.Greater(t, r.GroupSize[0], 100.)
 	require.Less(t, r.RHat[0], 1.05)
 	require.Greater(t, r.RHat[1], 2.0)
-}
-
-type scoreOnly struct{ model.Model }
-
-func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
 }
 
 func TestJumpsBetweenModes(t *testing.T) {
