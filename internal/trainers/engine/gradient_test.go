@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
@@ -37,20 +36,6 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 			require.Less(t, se[i], 0.05, "the check has no power")
 		}
 	}
-}
-
-func TestFitsRefuseRowsOutside(t *testing.T) {
-	_, table := testtables.Normal(t, 30, 24)
-	s := domain.All(4)
-	s.Lower[2] = 0.4
-	_, _, err := engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, engine.Config{Method: "iw"}, 0)
-	var row *data.RowError
-	require.ErrorAs(t, err, &row)
-	require.Equal(t, "x3", row.Column)
-	require.ErrorContains(t, err, "is below the lower bound 0.4")
-	s.Lower = s.Lower[:3]
-	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical, Domain: s}, engine.Config{Method: "iw"}, 0)
-	require.ErrorContains(t, err, "does not fit 4 columns")
 }
 
 // With g = 1 and free draws the gradient is that without the domain.
