@@ -238,29 +238,6 @@ func TestMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, more)
 }
 
-// Correlations are at most n/(n + d).
-func TestFewRowsAndCopies(t *testing.T) {
-	const n, d = 8, 10
-	one := normal(n, mat.NewSymDense(1, []float64{1}), 1)
-	table := &data.Table{N: n, D: d}
-	for i := range n {
-		for range d {
-			table.Values, table.Observed = append(table.Values, one[i]), append(table.Observed, true)
-		}
-	}
-	for range d {
-		table.Cuts = append(table.Cuts, []float64{0})
-	}
-	m, err := Of(t.Context(), table, table.AllRows(), nil, 1)
-	require.NoError(t, err)
-	for at, v := range m.S {
-		if at/d != at%d {
-			require.Greater(t, v, 0.1)
-			require.LessOrEqual(t, v, 1.*n/(n+d))
-		}
-	}
-}
-
 // lavaan 0.6-14, lavCor(x, ordered = c("c", "d", "e")) of these 1000 rows; standard errors 0.03 to
 // 0.045.
 func TestNearLavaan(t *testing.T) {
