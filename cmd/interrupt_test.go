@@ -5,7 +5,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -92,24 +91,8 @@ func killedAndResumed(t *testing.T, args []string, stateName, slash string) {
 }
 
 func sameFolders(t *testing.T, want, got string) {
-	files := func(dir string) map[string]string {
-		files := map[string]string{}
-		require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() && entry.Name() != folderLock {
-				text, err := os.ReadFile(path)
-				require.NoError(t, err)
-				name, _ := filepath.Rel(dir, path)
-				files[name] = string(text)
-			}
-			return err
-		}))
-		return files
-	}
-	a, b := files(want), files(got)
-	require.ElementsMatch(t, slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
-	for name := range a {
-		require.True(t, a[name] == b[name], "%s differs", name)
-	}
+	out, err := exec.Command("diff", "-r", "-x", folderLock, want, got).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // interruptedRun runs a command and interrupts it until it ends.
