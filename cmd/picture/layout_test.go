@@ -69,23 +69,15 @@ func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	g := lengths(len(n.Nodes), hops, rank)
 	pairs := 0.0
 	for _, nodes := range topo.ConnectedComponents(g) {
-		d, k := distances(g, nodes), len(nodes)
-		part := make([]int64, k)
-		for i, node := range nodes {
-			part[i] = node.ID()
-		}
-		var ratio, square float64
-		for i := range part {
-			for j := range i {
-				r := r2.Norm(r2.Sub(at[part[i]], at[part[j]])) / d[i*k+j]
-				ratio, square = ratio+r, square+r*r
+		d, n, ratio, square := distances(g, nodes), 0.0, 0.0, 0.0
+		for i, from := range nodes {
+			for j, to := range nodes[:i] {
+				r := r2.Norm(r2.Sub(at[from.ID()], at[to.ID()])) / d[i*len(nodes)+j]
+				n, ratio, square = n+1, ratio+r, square+r*r
 			}
 		}
-		for i := range part {
-			for j := range i {
-				miss := ratio/square*r2.Norm(r2.Sub(at[part[i]], at[part[j]]))/d[i*k+j] - 1
-				stress, pairs = stress+miss*miss, pairs+1
-			}
+		if n > 0 {
+			stress, pairs = stress+n-ratio*ratio/square, pairs+n // Σ(s·r − 1)² at its smallest, s = Σr/Σr²
 		}
 	}
 	return crossings, stress / pairs
