@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -21,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -410,35 +408,18 @@ func waitPeak(c *exec.Cmd) (peak float64, err error) {
 
 // wideFile is a Parquet file of a chain of 20 normal columns with missing cells.
 func wideFile(t *testing.T, rows int, missing float64) string {
-	const d, correlation = 20, 0.6
-	path := filepath.Join(t.TempDir(), "t.parquet")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	defer file.Close()
-	columns := parquet.Group{}
-	for j := range d {
-		columns[fmt.Sprintf("x%02d", j+1)] = parquet.Compressed(parquet.Optional(parquet.Leaf(parquet.DoubleType)), &parquet.Snappy)
-	}
-	table := parquet.NewGenericWriter[any](file, parquet.NewSchema("table", columns))
 	rng := stream.New(1, stream.Simulate)
-	row, last := make(parquet.Row, d), 0.0
-	for i := range rows {
-		for j := range row {
-			x := rng.NormFloat64()
-			if j > 0 {
-				x = correlation*last + math.Sqrt(1-correlation*correlation)*x
-			}
-			last = x
-			if row[j] = parquet.NullValue().Level(0, 0, j); rng.Float64() >= missing {
-				row[j] = parquet.DoubleValue(x).Level(0, 1, j)
-			}
+	g, err := simulate.Graph("chain", 20, 0, 0, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(rows, rng)
+	require.NoError(t, err)
+	for k := range table.Values {
+		if rng.Float64() < missing {
+			table.Values[k] = math.NaN()
 		}
-		if _, err = table.WriteRows([]parquet.Row{row}); err == nil && (i+1)%(1<<17) == 0 {
-			err = table.Flush()
-		}
-		require.NoError(t, err)
 	}
-	require.NoError(t, table.Close())
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, path, table.Names, table.Values))
 	return path
 }
 
@@ -477,7 +458,7 @@ func TestHeldMemory(t *testing.T) {
 	t.Parallel()
 	const program = 60e6 // bytes
 	for _, missing := range []float64{0, 0.05} {
-		const rows, numbers = 1_000_000, 1_000_000 * 20 * 8. // bytes
+		const rows, numbers = 800_000, 800_000 * 20 * 8. // bytes
 		table := wideFile(t, rows, missing)
 		for _, command := range [][]string{
 			{"network", table, "--penalty", "l1", "--lambdas", "20", "--inference", "none", "--out", filepath.Join(filepath.Dir(table), "out")},
