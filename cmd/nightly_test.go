@@ -458,7 +458,7 @@ func TestHeldMemory(t *testing.T) {
 	t.Parallel()
 	const program = 60e6 // bytes
 	for _, missing := range []float64{0, 0.05} {
-		const rows, numbers = 800_000, 800_000 * 20 * 8. // bytes
+		const rows, numbers = 1_000_000, 1_000_000 * 20 * 8. // bytes
 		table := wideFile(t, rows, missing)
 		for _, command := range [][]string{
 			{"network", table, "--penalty", "l1", "--lambdas", "20", "--inference", "none", "--out", filepath.Join(filepath.Dir(table), "out")},
