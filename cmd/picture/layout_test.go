@@ -69,45 +69,22 @@ func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	g := lengths(len(n.Nodes), hops, rank)
 	pairs := 0.0
 	for _, nodes := range topo.ConnectedComponents(g) {
-		d, k := distances(g, nodes), len(nodes)
-		part := make([]int64, k)
-		for i, node := range nodes {
-			part[i] = node.ID()
-		}
-		var ratio, square float64
-		for i := range part {
-			for j := range i {
-				r := r2.Norm(r2.Sub(at[part[i]], at[part[j]])) / d[i*k+j]
-				ratio, square = ratio+r, square+r*r
+		d, n, ratio, square := distances(g, nodes), 0.0, 0.0, 0.0
+		for i, from := range nodes {
+			for j, to := range nodes[:i] {
+				r := r2.Norm(r2.Sub(at[from.ID()], at[to.ID()])) / d[i*len(nodes)+j]
+				n, ratio, square = n+1, ratio+r, square+r*r
 			}
 		}
-		for i := range part {
-			for j := range i {
-				miss := ratio/square*r2.Norm(r2.Sub(at[part[i]], at[part[j]]))/d[i*k+j] - 1
-				stress, pairs = stress+miss*miss, pairs+1
-			}
+		if n > 0 {
+			stress, pairs = stress+n-ratio*ratio/square, pairs+n // Σ(s·r − 1)² at its smallest, s = Σr/Σr²
 		}
 	}
 	return crossings, stress / pairs
 }
 
-// Crossings and stress by hops are recorded and compared with Fruchterman–Reingold.
+// Over all networks Fruchterman–Reingold has 755 crossings and 0.883 of stress.
 func TestQuality(t *testing.T) {
-	recorded := map[string]struct {
-		crossings, theirs int
-		stress, their     float64
-	}{
-		"airquality": {0, 0, 0.054, 0.019},
-		"bfi":        {544, 566, 0.149, 0.145},
-		"dense":      {1, 0, 0.027, 0.048},
-		"hundred":    {83, 103, 0.058, 0.123},
-		"random":     {6, 8, 0.065, 0.101},
-		"ring":       {0, 0, 0.016, 0.016},
-		"sixty":      {53, 75, 0.108, 0.123},
-		"star":       {0, 0, 0.140, 0.138},
-		"three":      {1, 3, 0.014, 0.079},
-		"tree":       {0, 0, 0.059, 0.091},
-	}
 	var crossings, theirs, fewer, lower int
 	var sum, their float64
 	for _, n := range tries(t) {
@@ -117,12 +94,7 @@ func TestQuality(t *testing.T) {
 		}
 		c, s := measure(n, Places(n.Nodes, n.edges()))
 		cOther, sOther := measure(n, other)
-		t.Logf("%q: {%d, %d, %.3f, %.3f},", n.Name, c, cOther, s, sOther)
-		want := recorded[n.Name]
-		require.Equal(t, want.theirs, cOther, n.Name)
-		require.InDelta(t, want.their, sOther, 6e-4, n.Name)
-		require.LessOrEqual(t, float64(c), 1.1*float64(want.crossings)+1, "%s: crossings", n.Name)
-		require.LessOrEqual(t, s, 1.1*want.stress+6e-4, "%s: stress", n.Name)
+		t.Logf("%s: %d crossings (%d), stress %.3f (%.3f)", n.Name, c, cOther, s, sOther)
 		crossings, theirs = crossings+c, theirs+cOther
 		sum, their = sum+s, their+sOther
 		if c <= cOther {
@@ -132,10 +104,12 @@ func TestQuality(t *testing.T) {
 			lower++
 		}
 	}
-	require.Less(t, crossings, theirs)
+	require.Equal(t, 755, theirs)
+	require.InDelta(t, 0.883, their, 3e-3)
+	require.LessOrEqual(t, crossings, 710)
+	require.Less(t, sum, 0.72)
 	require.GreaterOrEqual(t, fewer, 8, "of 10 networks")
 	require.GreaterOrEqual(t, lower, 7, "of 10 networks")
-	require.Less(t, sum, 0.8*their, "stress of all networks")
 }
 
 func TestPlacesDoNotDependOnTheOrder(t *testing.T) {
