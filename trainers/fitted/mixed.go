@@ -39,18 +39,14 @@ func (f *Model) Drawn() [][]string {
 
 // byComponents draws a component given the observed cells, then the missing cells
 // (docs/theory/models.md#eq-mixed-conditional).
-func byComponents(f *Model, z *data.Table, draws int) completer {
-	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
-		b, given := block{rows: rows}, f.mixed().ByPattern()
-		for _, i := range rows {
-			b.mask = append(b.mask, marks(z, i)...)
-			for range draws {
-				row := slices.Clone(z.Values[i*z.D : (i+1)*z.D])
-				given(z.Observed[i*z.D:(i+1)*z.D]).Complete(row, rng.Rand)
-				b.x = append(b.x, row...)
-			}
+func byComponents(m *model.Mixed, z *data.Table, draws int) completer {
+	return func(_ context.Context, b *block, rng *source.Stream) error {
+		given := m.ByPattern()
+		for at := 0; at < len(b.x); at += z.D {
+			i := b.rows[at/z.D/draws]
+			given(z.Observed[i*z.D:(i+1)*z.D]).Complete(b.x[at:at+z.D], rng.Rand)
 		}
-		return b, nil
+		return nil
 	}
 }
 

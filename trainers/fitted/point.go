@@ -37,7 +37,7 @@ const ClosedForm = "closed form"
 // mode. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
-	c, err := c.For(f)
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 			categories = append(categories, j)
 		}
 	}
-	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
+	r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error {
 		f.restore(b.x)
 		draws := make([]float64, c.Draws)
 		for i, row := range b.rows {
