@@ -70,15 +70,3 @@ func scoreMixed(f *Model, t *data.Table) (*Scores, error) {
 	inTableUnits(f, r, t)
 	return r, nil
 }
-
-func expectMixed(f *Model, t *data.Table) (*Points, error) {
-	if _, err := f.transformed(t); err != nil {
-		return nil, err
-	}
-	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	given := f.mixed().ByPattern()
-	for i := range t.N {
-		given(t.Observed[i*t.D : (i+1)*t.D]).Expect(r.Values[i*t.D : (i+1)*t.D])
-	}
-	return r, nil
-}
