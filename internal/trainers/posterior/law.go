@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/internal/stream"
 )
 
 type moments struct {
@@ -248,16 +250,9 @@ func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
 
 // pick draws an index with probabilities proportional to exp(log), which it overwrites.
 func pick(rng *rand.Rand, log []float64) int {
-	top, sum := floats.Max(log), 0.0
+	top := floats.Max(log)
 	for k, v := range log {
 		log[k] = math.Exp(v - top)
-		sum += log[k]
 	}
-	u := rng.Float64() * sum
-	for k, v := range log {
-		if u -= v; u < 0 {
-			return k
-		}
-	}
-	return floats.MaxIdx(log)
+	return stream.Pick(rng, log)
 }
