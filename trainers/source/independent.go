@@ -98,7 +98,7 @@ func (c *independent) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 		return nil, err
 	}
 	return rhat, n.each(b, &s.deviations, func(i int, mask, mean []float64) (err error) {
-		if err = s.row(b.X[i*b.D:(i+1)*b.D], mask, mean); err == nil && s.kind == toIntersection {
+		if err = s.row(b.X[i*b.D:(i+1)*b.D], mask, mean); err == nil && s.several {
 			rhat[i], err = s.rest.rhat(s.x, rng)
 		}
 		return err

@@ -26,23 +26,15 @@ type restricted struct {
 	x          []float64 // the row
 	mean       []float64
 	bounds     []bound
-	kind       restriction
+	several    bool    // an intersection
 	log        float64 // common part of the log densities of the row's draws
 
-	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
+	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space, empty without one
 	beta  float64   // its bound along that direction
 
 	z    []float64   // normals of the row's draws
 	rest Conditional // of an intersection
 }
-
-type restriction int
-
-const (
-	toBox restriction = iota // or unrestricted
-	toHalfSpace
-	toIntersection
-)
 
 type bound struct {
 	gap, j      int // number of the gap in the row, and column
@@ -53,7 +45,7 @@ type bound struct {
 func (s *restricted) row(x, mask, mean []float64) error {
 	s.x, s.mean = x, mean
 	s.gaps.Set(mask)
-	s.bounds, s.kind = s.bounds[:0], toBox
+	s.bounds, s.along, s.several = s.bounds[:0], s.along[:0], false
 	s.log = 0
 	s.domain.Section(&s.section, x, mask)
 	for k, j := range s.gaps.At() {
@@ -71,7 +63,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 	}
 	h, single := s.section.Single()
 	if !single {
-		s.kind = toIntersection
+		s.several = true
 		precision := mat.NewDiagDense(len(mean), nil)
 		for j, sd := range s.deviations.sd {
 			precision.SetDiag(j, 1/(sd*sd))
@@ -84,7 +76,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 		s.rest.Given(x)
 		return nil
 	}
-	s.kind, s.along, s.beta = toHalfSpace, s.along[:0], h.B
+	s.beta = h.B
 	for _, j := range s.gaps.At() {
 		s.along = append(s.along, h.A[j]*s.deviations.sd[j])
 		s.beta -= h.A[j] * mean[j]
@@ -99,7 +91,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 // draw writes len(log) draws of the row and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	d, m := len(s.x), len(s.gaps.At())
-	if s.kind == toIntersection {
+	if s.several {
 		for k := range log {
 			copy(x[k*d:], s.x)
 			if log[k], err = s.rest.Draw(x[k*d:k*d+d], rng); err != nil {
@@ -113,7 +105,7 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	for k := range log {
 		z := s.z[k*m:]
 		s.box(z)
-		if s.kind == toHalfSpace {
+		if len(s.along) > 0 {
 			s.half(z[:m])
 		}
 		log[k] = s.place(x[k*d:k*d+d], z)
