@@ -105,18 +105,14 @@ func (s *Saved) Standardised() (model.Model, error) {
 }
 
 func (s *Saved) again() (model.Model, error) {
-	if s.New == nil {
-		options, err := model.Options(s.Model)
-		if err != nil {
-			return nil, err
-		}
-		return model.New(s.Kind, len(s.Names), options, stream.New(0))
+	if s.New != nil {
+		return s.New()
 	}
-	m, err := s.New()
-	if err == nil && m.Params()[0] == s.Model.Params()[0] {
-		err = errors.New("ModelSpec.New returned the same model twice: it must make a new model at each call")
+	options, err := model.Options(s.Model)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return model.New(s.Kind, len(s.Names), options, stream.New(0))
 }
 
 type file struct {
