@@ -139,9 +139,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if err := run.State.claimSettings(p.Table, []any{same, p.components}); err != nil {
 		return nil, err
 	}
-	if run.State.Mixture == nil {
-		run.State.Mixture = &mixed.State{}
-	}
+	setting.Default(&run.State.Mixture, &mixed.State{})
 	c := mixed.Config{Components: p.components, Iterations: s.Descent.Iterations, Tolerance: s.Descent.Tolerance, Seed: s.Steps.Seed, Workers: s.Steps.Workers,
 		State: run.State.Mixture, Save: func() error { return run.Save(run.State) }}
 	if s.Steps.Observe != nil {
@@ -150,12 +148,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 		}
 	}
 	f, err := mixed.Fit(ctx, p.Table, c)
-	if ctx.Err() != nil && run.State.Mixture.Tried != nil {
-		if err := c.Save(); err != nil {
-			return nil, fmt.Errorf("interrupted, but the state could not be saved: %w", err)
-		}
-	}
-	if err != nil {
+	if err := run.ended(ctx, nil, err); err != nil {
 		return nil, err
 	}
 	r := &Result{Spec: s, Estimator: p.Estimator, Loss: -f.Likelihood, Size: math.NaN(), Converged: f.Converged}

@@ -347,10 +347,14 @@ func (e *Engine) run(t task) (Step, error) {
 	n := (len(t.in.rows) + e.Config.Batch - 1) / e.Config.Batch
 	e.parts = append(e.parts, make([]part, max(0, n-len(e.parts)))...)
 	var err error
-	if min(n, len(e.workers)) > 1 {
-		err = e.together(n, e.share)
+	if workers := min(n, len(e.workers)); workers > 1 {
+		pool := panics.NewGroup()
+		for k := range workers {
+			pool.Go(func() error { return e.share(k) })
+		}
+		err = pool.Wait()
 	} else { // without allocations
-		err = panics.Caught(func() error { e.share(0); return nil })
+		err = panics.Caught(func() error { return e.share(0) })
 	}
 	if err != nil {
 		return Step{}, err
@@ -378,24 +382,15 @@ func (e *Engine) run(t task) (Step, error) {
 	return s, nil
 }
 
-func (e *Engine) together(n int, share func(worker int)) error {
-	pool := panics.NewGroup()
-	for k := range min(n, len(e.workers)) {
-		pool.Go(func() error {
-			share(k)
-			return nil
-		})
-	}
-	return pool.Wait()
-}
-
-func (e *Engine) share(k int) {
+// The error of a batch is in its part.
+func (e *Engine) share(k int) error {
 	size, all := e.Config.Batch, e.task.in.rows
 	for i := k; i*size < len(all); i += len(e.workers) {
 		some := e.task.in
 		some.rows = all[i*size : min((i+1)*size, len(all))]
 		e.parts[i].err = e.task.batch(e.workers[k], &e.parts[i], i, some)
 	}
+	return nil
 }
 
 // fill sets the worker's batch to all rows of in.
