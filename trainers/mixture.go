@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -113,10 +114,7 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	case o.Components < 0 || o.Components > most:
 		return false, setting.Errorf("model_options", string(s.Model.Options), "%d components are too many for %d rows; use 1 to %d", o.Components, p.Table.N, most)
 	}
-	if err := s.Descent.Check(); err != nil {
-		return false, err
-	}
-	if err := s.Steps.Check(); err != nil {
+	if err := cmp.Or(s.Descent.Check(), s.Steps.Check()); err != nil {
 		return false, err
 	}
 	asked := *s

@@ -12,7 +12,6 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/internal/stream"
 )
 
 // Mixed is a mixture over rows of numbers x and levels c, from 0,
@@ -255,9 +254,9 @@ func (g *Given) AddLeft(k int, v float64, to []float64) {
 func (g *Given) Complete(row []float64, rng *rand.Rand) {
 	m := g.m
 	g.Posterior(row, g.probabilities)
-	k := stream.Pick(rng, g.probabilities)
+	k := pickBy(g.probabilities, rng)
 	for _, j := range g.others {
-		row[j] = float64(stream.Pick(rng, m.Shares[k][m.place[j]:m.place[j]+m.levels[j]]))
+		row[j] = float64(pickBy(m.Shares[k][m.place[j]:m.place[j]+m.levels[j]], rng))
 	}
 	g.solve(k, row)
 	o, u, c := len(g.seen), len(g.missing), g.components[k]
@@ -308,6 +307,16 @@ func (m *Mixed) ByPattern() func(observed []bool) *Given {
 		}
 		return g
 	}
+}
+
+func pickBy(p []float64, rng *rand.Rand) int {
+	u := rng.Float64() * floats.Sum(p)
+	for k, v := range p {
+		if u -= v; u < 0 {
+			return k
+		}
+	}
+	return floats.MaxIdx(p) // rounding
 }
 
 func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {

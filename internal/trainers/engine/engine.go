@@ -152,10 +152,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	e.gradients = func(w *worker, p *part, i int, in condensed) error {
 		return e.one(w, p, e.task.iteration, i, in, e.task.weight)
 	}
-	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
+	if err := cmp.Or(e.Estimator.Check(e.Model, e.Objective, e.Domain), e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
 		return nil, err
 	}
 	if e.noising != nil && e.Domain.Bounded() {
