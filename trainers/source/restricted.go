@@ -2,6 +2,7 @@ package source
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -100,7 +101,7 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 		}
 		return nil
 	}
-	s.z = room(s.z, len(log)*m)
+	s.z = slices.Grow(s.z[:0], len(log)*m)[:len(log)*m]
 	rng.Normals(s.z)
 	for k := range log {
 		z := s.z[k*m:]

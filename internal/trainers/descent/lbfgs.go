@@ -11,7 +11,6 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
 )
@@ -276,17 +275,7 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	if err != nil {
 		return false, err
 	}
-	t := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
-	e.Condense(t.Rows)
-	var s em.State
-	s.Anderson.Memory = em.Memory
-	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
-		if err := t.Turn(ctx, &s, em.Unpenalised); engine.Diverged(err) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-	}
-	t.Settle(&s)
-	return true, nil
+	f := &Fit{Engine: e, Config: Config{Iterations: startTurns, Tolerance: startTolerance}, State: &State{}, Save: func() error { return nil }}
+	err = runEM(ctx, f)
+	return err == nil && f.State.Degenerate == nil, err
 }
