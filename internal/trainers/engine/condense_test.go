@@ -15,7 +15,9 @@ import (
 
 // Steps over condensed rows equal steps over all rows.
 func TestStepsOverCondensedRows(t *testing.T) {
-	for method, kind := range map[string]model.Parameterisation{"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural} {
+	for method, kind := range map[string]model.Parameterisation{
+		"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural,
+	} {
 		_, table := testtables.Normal(t, 1500, 5)
 		if method == "full" {
 			table.Observed = slices.Repeat([]bool{true}, len(table.Observed))
