@@ -51,9 +51,12 @@ func planes() map[string]*domain.Domain {
 	box, half, both, two := domain.All(2), domain.All(2), domain.All(2), domain.All(2)
 	box.Lower[0], box.Lower[1], box.Upper[1] = -0.4, -0.3, 1.5
 	half.Half = []domain.HalfSpace{{A: []float64{1, 0.7}, B: 0.9}}
-	both.Lower[0], both.Half = -0.8, half.Half                                                     // the box does not bound the missing x2
-	two.Half = []domain.HalfSpace{{A: []float64{-0.6, 1.1}, B: 0.8}, {A: []float64{2, 0}, B: 2.4}} // the second is free of x2
-	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both, "two half-spaces": two}
+	both.Lower[0], both.Half = -0.8, half.Half // the box does not bound the missing x2
+	// The second half-space does not involve x2.
+	two.Half = []domain.HalfSpace{{A: []float64{-0.6, 1.1}, B: 0.8}, {A: []float64{2, 0}, B: 2.4}}
+	return map[string]*domain.Domain{
+		"box": box, "half-space": half, "box and half-space": both, "two half-spaces": two,
+	}
 }
 
 func incompleteRows() map[string]incomplete {
@@ -77,9 +80,11 @@ func incompleteRows() map[string]incomplete {
 		"censored, none missing":    {x: at, mask: []float64{1, 1, 1}, domain: censoring},
 	}
 	for name, s := range planes() {
-		rows[name] = incomplete{x: []float64{0.4, 0}, mask: []float64{1, 0}, domain: s}
-		rows[name+", near the boundary"] = incomplete{x: []float64{-0.3, 0}, mask: []float64{1, 0}, domain: s}
-		rows[name+", one weight"] = incomplete{x: []float64{0.4, 0}, mask: []float64{1, 0}, domain: s, weight: domain.Weight{Scalar: true}}
+		r := incomplete{x: []float64{0.4, 0}, mask: []float64{1, 0}, domain: s}
+		rows[name] = r
+		r.weight.Scalar = true
+		rows[name+", one weight"] = r
+		rows[name+", near the boundary"] = incomplete{x: []float64{-0.3, 0}, mask: r.mask, domain: s}
 	}
 	return rows
 }
@@ -149,7 +154,9 @@ func (r incomplete) objective(m *model.Gaussian) (loss float64) {
 }
 
 // program has the quadrature's nodes as imputations of rows of one pattern.
-func (r incomplete) program(t *testing.T, l way, m model.Model, o losses.Objective, x, weight []float64) *graph.Program {
+func (r incomplete) program(
+	t *testing.T, l way, m model.Model, o losses.Objective, x, weight []float64,
+) *graph.Program {
 	t.Helper()
 	d := len(r.x)
 	if r.logistic != nil {
@@ -184,7 +191,8 @@ func TestMarginalAgainstQuadrature(t *testing.T) {
 			m := normalModel(t, len(r.x), model.FreeSymmetric)
 			want := r.objective(m)
 			o := losses.ObjectiveFor(r.domain, r.weight)
-			p, direct := r.program(t, byIW, m, o, r.x, []float64{1}), r.program(t, byDirect, m, o, r.x, []float64{1})
+			one := []float64{1}
+			p, direct := r.program(t, byIW, m, o, r.x, one), r.program(t, byDirect, m, o, r.x, one)
 			require.InDelta(t, want, reported(t, p), 1e-8)
 			require.InDeltaSlice(t, gradient(t, direct, m), gradient(t, p, m), 1e-8)
 			truth := func() (float64, error) { return r.objective(m), nil }

@@ -37,12 +37,15 @@ func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, 
 // A program is refused, or built if want is empty.
 func TestProgramsAreRefused(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
-	changed := func(change func(*model.Evaluation)) model.Model { return testtables.Changed{Model: g, Change: change} }
+	changed := func(change func(*model.Evaluation)) model.Model {
+		return testtables.Changed{Model: g, Change: change}
+	}
 	scoreAlone := testtables.ScoreAlone(g)
 	noDiagonal := changed(func(t *model.Evaluation) { t.Diagonal = nil })
 	noProduct := changed(func(t *model.Evaluation) { t.HessianProduct = nil })
 	noScore := changed(func(t *model.Evaluation) { t.Score = nil })
-	masked := &model.Joint{Model: normalModel(t, 3, model.FreeSymmetric), Missingness: model.NewLogisticMissingness(selfMasked())}
+	law := model.NewLogisticMissingness(selfMasked())
+	masked := &model.Joint{Model: normalModel(t, 3, model.FreeSymmetric), Missingness: law}
 	sliced := losses.Sliced{Directions: losses.Rademacher, Number: 1}
 	half := domain.All(d)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0}, B: 3}}

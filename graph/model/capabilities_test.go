@@ -50,8 +50,9 @@ func TestCapabilities(t *testing.T) {
 	whole := model.Capabilities{Density: true, Diagonal: true, HessianProduct: true}
 	constant := whole
 	constant.ConstantHessian = true
-	bare := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} }}
-	alone := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false }}
+	changed := func(change func(*model.Evaluation)) model.Model { return testtables.Changed{Model: g, Change: change} }
+	bare := changed(func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} })
+	alone := changed(func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false })
 	second := model.Capabilities{Diagonal: true, HessianProduct: true}
 	mean, deviation := []float64{1, 2}, []float64{1, 2}
 	for _, c := range []struct {

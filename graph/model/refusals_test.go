@@ -78,7 +78,8 @@ func TestShapesOfEvaluation(t *testing.T) {
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			x := b.Input("x", 4, 3)
-			e := model.Evaluate(b, testtables.Changed{Model: model.NewGaussian(3, model.CholeskyFactor), Change: parts}, x)
+			m := testtables.Changed{Model: model.NewGaussian(3, model.CholeskyFactor), Change: parts}
+			e := model.Evaluate(b, m, x)
 			b.Output("product", e.NeedHessianProduct(b)(x))
 		})
 		require.EqualError(t, err, "the model's "+want)

@@ -259,13 +259,13 @@ type property struct {
 	exempt    func(c combination) bool
 	before    func(w *rewriting, s *trainers.Spec) // nil for nothing
 	change    func(c combination, w *rewriting, s *trainers.Spec)
-	outcome   func(ctx context.Context, c combination, w rewriting, s trainers.Spec) (loss float64, numbers []float64)
+	outcome   func(context.Context, combination, rewriting, trainers.Spec) (loss float64, numbers []float64)
 }
 
 var properties = []property{
 	{name: "workers, a cut, numbers under missing cells", every: 5, outcome: fit,
 		exempt: func(combination) bool { return false },
-		before: func(_ *rewriting, s *trainers.Spec) { s.KeepUnits = true }, // standardised columns have 0 under missing cells
+		before: func(_ *rewriting, s *trainers.Spec) { s.KeepUnits = true }, // else 0 under missing cells
 		change: func(_ combination, w *rewriting, s *trainers.Spec) { w.poisoned, s.Steps.Workers = true, 3 }},
 	{name: "units and origin", tolerance: 1e-7, every: 8, outcome: fit,
 		exempt: func(c combination) bool { return !model.SupportOf(c.start(seed)).Cone() },

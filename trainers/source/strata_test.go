@@ -27,7 +27,8 @@ func twoPoints(d int) nets.Imputer {
 		case "means bias":
 			copy(p.Value, slices.Concat(slices.Repeat([]float64{-1}, d), slices.Repeat([]float64{2}, d)))
 		case "log sds bias":
-			copy(p.Value, slices.Repeat([]float64{5 * math.Atanh(math.Log(narrow)/5)}, 2*d)) // log σ is 5 tanh(bias/5)
+			log := 5 * math.Atanh(math.Log(narrow)/5) // σ is exp(5 tanh(bias/5))
+			copy(p.Value, slices.Repeat([]float64{log}, 2*d))
 		case "logits bias":
 			p.Value[1] = math.Log(0.3 / 0.7)
 		}
@@ -37,7 +38,8 @@ func twoPoints(d int) nets.Imputer {
 
 func TestStrataDraws(t *testing.T) {
 	const d, n, r = 3, 4, 4000
-	setting := source.Setting{Model: model.NewGaussian(d, model.CholeskyFactor), Imputer: twoPoints(d), Batch: n, Draws: r}
+	m := model.NewGaussian(d, model.CholeskyFactor)
+	setting := source.Setting{Model: m, Imputer: twoPoints(d), Batch: n, Draws: r}
 	s, err := source.Imputer.New(setting)
 	require.NoError(t, err)
 	b := data.NewBatch(n, d)

@@ -77,7 +77,8 @@ func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 	for _, width := range []int{2, 3} {
 		for level := range width + 1 {
 			values := append([]float64{.7}, slices.Repeat([]float64{float64(level)}, width+2)...)
-			rowMoments(t, mixed(nil, nil, 0, width, 2), values, mean[:3+width], width, region(domain.All(3+width), 1, width, level))
+			inside := region(domain.All(3+width), 1, width, level)
+			rowMoments(t, mixed(nil, nil, 0, width, 2), values, mean[:3+width], width, inside)
 		}
 	}
 }
@@ -101,7 +102,8 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 	for at := range table.Values {
 		table.Observed = append(table.Observed, at%d < known)
 	}
-	c := newChain(&table, nominal(&table), table.AllRows(), nil, 2, &pairmoments.Moments{D: d, S: make([]float64, d*d)})
+	start := &pairmoments.Moments{D: d, S: make([]float64, d*d)}
+	c := newChain(&table, nominal(&table), table.AllRows(), nil, 2, start)
 	copy(c.law.mean, mean)
 	for j := range d {
 		for k := range d {

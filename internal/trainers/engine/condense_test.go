@@ -15,8 +15,14 @@ import (
 
 // Steps over condensed rows equal steps over all rows.
 func TestStepsOverCondensedRows(t *testing.T) {
-	for method, kind := range map[string]model.Parameterisation{"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural} {
+	for method, kind := range map[string]model.Parameterisation{
+		"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural,
+	} {
 		_, table := testtables.Normal(t, 1500, 5)
+		copy(table.Observed, []bool{false, false, true, false})
+		for i := 4; i < len(table.Observed); i += 4 { // the pattern of the first row is of one row
+			table.Observed[i+1] = table.Observed[i+1] || !table.Observed[i]
+		}
 		if method == "full" {
 			table.Observed = slices.Repeat([]bool{true}, len(table.Observed))
 		}
