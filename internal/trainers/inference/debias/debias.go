@@ -15,6 +15,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/mcem"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -91,8 +92,8 @@ func inferInside(ctx context.Context, p inference.Problem, r *inference.Result) 
 	if n.Table.Complete() {
 		r.Rests = "unpenalised minimum; robust standard errors"
 	}
-	e, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
-		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
+	e, err := StepInside(ctx, mcem.Setting{Table: n.Table, Domain: n.Domain, Weight: n.Weight,
+		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers}, n.Model())
 	if err != nil {
 		return nil, err
 	}

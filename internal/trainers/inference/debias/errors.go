@@ -11,8 +11,7 @@ import (
 	"missingscore/graph"
 )
 
-// contrast is Σ_b w_b θ_{at_b}, the derivative of a partial correlation by P_jj, P_jk and P_kk;
-// at[0] is the smallest index.
+// contrast is Σ_b w_b θ_{at_b}, the derivative of a partial correlation by P_jj, P_jk and P_kk.
 type contrast struct {
 	at   [3]int
 	w    [3]float64
@@ -41,6 +40,19 @@ func (e *Estimate) contrasts() (out []contrast) {
 			out = append(out, contrast{
 				at: [3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
 				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, j: j, k: k, pair: pair})
+		}
+	}
+	return out
+}
+
+// variances returns wᵀCw times factor for the contrasts w.
+func variances(contrasts []contrast, c *mat.SymDense, factor float64) []float64 {
+	out := make([]float64, len(contrasts))
+	for i, by := range contrasts {
+		for a, x := range by.w {
+			for b, y := range by.w {
+				out[i] += x * y * c.At(by.at[a], by.at[b]) * factor
+			}
 		}
 	}
 	return out
