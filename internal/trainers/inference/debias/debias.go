@@ -41,14 +41,15 @@ const instead = "take Spec.Inference bootstrap=N"
 
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	q, ok := equationOf(e)
+	if s.Bounded() {
+		ok = e.Source.Normal || e.NeedsCompleteRows()
+	}
 	switch {
 	case s.Bounded() && kind == Model:
 		return setting.Errorf("inference", kind, "on a domain model-based errors have no closed form: take Spec.Inference robust, or bootstrap=N")
-	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
-		return setting.Errorf("inference", kind, "on a domain it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
-	case !s.Bounded() && kind == Model && ok && q == Marginal:
+	case kind == Model && ok && q == Marginal:
 		return setting.Errorf("inference", kind, "it supports the methods em-exact and full, not %s: take Spec.Inference robust, or bootstrap=N", e.Name)
-	case !s.Bounded() && !ok:
+	case !ok:
 		return setting.Errorf("inference", kind, "it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
 	}
 	return nil
