@@ -98,9 +98,6 @@ func inferInside(ctx context.Context, p inference.Problem, r *inference.Result) 
 	if err != nil {
 		return nil, err
 	}
-	if !e.Free {
-		r.Warnings = append(r.Warnings, "intervals use one step from the network, because the unpenalised precision is not positive definite: intervals of strong edges may be too near 0")
-	}
 	if n.Table.Complete() {
 		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
 	}

@@ -102,7 +102,7 @@ func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 // tails is Mardia's kurtosis for rows with missing cells (docs/theory/inference.md#eq-tails): D =
 // (x − μ)_oᵀ Σ_oo⁻¹ (x − μ)_o is χ² with k degrees of freedom.
 type tails struct {
-	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows; 0: unknown
+	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
@@ -119,9 +119,6 @@ func (o *rows) tails(multiply graph.Product[float64], weighted bool) tails {
 			w *= w
 		}
 		variance += w * 8 * k * (k + 2)
-	}
-	if variance == 0 {
-		return tails{}
 	}
 	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}
 }

@@ -35,9 +35,16 @@ func StepInside(ctx context.Context, by mcem.Setting, start *model.Gaussian) (*E
 	if err := memory.Check(8*size*size*float64(6+3*max(1, by.Workers)), "take Spec.Inference bootstrap=N", "the errors of the %.0f parameters of %d columns", size, d); err != nil {
 		return nil, err
 	}
-	r, free, err := root(ctx, by.ByPattern(), start)
-	if err != nil {
+	m := model.NewGaussian(d, model.Natural)
+	mcem.Put(m, mcem.Parameters(start))
+	r, ok, err := by.ByPattern().Root(ctx, m, mcem.Everything(d), &optim.PositiveDefinite{Floor: floor}, tolerance, turns)
+	switch {
+	case err != nil:
 		return nil, err
+	case !ok:
+		return nil, noIntervals("the curvature of the loss is singular")
+	case r.Bounded:
+		return nil, noIntervals("the unpenalised precision is not positive definite")
 	}
 	step, jacobian, q, ok, err := r.Newton()
 	if err != nil {
@@ -47,7 +54,7 @@ func StepInside(ctx context.Context, by mcem.Setting, start *model.Gaussian) (*E
 	if !ok || jacobian.SolveTo(&half, false, q.Spread) != nil || jacobian.SolveTo(&whole, false, half.T()) != nil {
 		return nil, noIntervals("the Jacobian of the equation is singular")
 	}
-	theta, e := r.Theta, &Estimate{Covariance: mat.NewSymDense(len(r.Theta), nil), Free: free}
+	theta, e := r.Theta, &Estimate{Covariance: mat.NewSymDense(len(r.Theta), nil)}
 	places := mcem.Everything(d).Places
 	for a, i := range places {
 		theta[i] -= step[a]
@@ -59,24 +66,4 @@ func StepInside(ctx context.Context, by mcem.Setting, start *model.Gaussian) (*E
 	contrasts := e.contrasts()
 	e.errors(contrasts, variances(contrasts, e.Covariance, 1))
 	return e, nil
-}
-
-// root returns the root with all pairs free; else the start with rows drawn from it.
-func root(ctx context.Context, by mcem.Setting, start *model.Gaussian) (r *mcem.Root, free bool, err error) {
-	m := model.NewGaussian(by.Table.D, model.Natural)
-	mcem.Put(m, mcem.Parameters(start))
-	r, ok, err := by.Root(ctx, m, mcem.Everything(by.Table.D), &optim.PositiveDefinite{Floor: floor}, tolerance, turns)
-	switch {
-	case err == nil && !ok:
-		return nil, false, noIntervals("the curvature of the loss is singular")
-	case err != nil || !r.Bounded:
-		return r, true, err
-	}
-	r.Theta = mcem.Parameters(start)
-	mcem.Put(m, r.Theta)
-	if r.Rows, err = by.Draw(m); err != nil {
-		return nil, false, err
-	}
-	r.Form, err = r.Rows.Form()
-	return r, false, err
 }

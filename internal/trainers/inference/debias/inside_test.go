@@ -30,7 +30,6 @@ func TestFarBoundsAreScoreMatching(t *testing.T) {
 	s := domain.All(d)
 	s.Lower[0] = -1e6
 	e := inside(t, mcem.Setting{Table: table, Domain: s})
-	require.True(t, e.Free)
 	likely := likeliest(t, table)
 	require.InDeltaSlice(t, partials(likely.p), e.Partial, 1e-8)
 	rows, err := Step(Problem{Table: table, Mean: likely.mu, Precision: likely.p, Equation: Marginal, Robust: true})

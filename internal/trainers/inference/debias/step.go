@@ -39,7 +39,6 @@ type Estimate struct {
 	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN if undefined
 	SE         []float64     // their standard errors
 	Own        float64       // Step only: weight of the observed Hessian; 0 for the expected one
-	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 	tails      tails         // Step only, without Robust
 }
 
