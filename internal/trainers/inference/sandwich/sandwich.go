@@ -4,6 +4,7 @@ package sandwich
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,6 +42,11 @@ type Result struct {
 // mostCovariance is the largest number of parameters whose covariance is kept.
 const mostCovariance = 30
 
+// noErrors is a reason for a warning instead of standard errors.
+type noErrors string
+
+func (n noErrors) Error() string { return string(n) }
+
 // elsewhere is the distance, in standard errors, of another root.
 const elsewhere = 3
 
@@ -56,9 +62,15 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	m := p.Engine.Model.(model.Identified)
 	start := values(m)
 	defer func() {
-		if set(m, start); engine.Diverged(err) {
-			r, err = &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
+		set(m, start)
+		var none noErrors
+		switch {
+		case engine.Diverged(err):
+			none = "the equation is not finite near the fit. Allow the fit more passes, or take a smaller model"
+		case !errors.As(err, &none):
+			return
 		}
+		r, err = &Result{Warnings: []string{"no standard errors: " + string(none)}}, nil
 	}()
 	q := &quantities{m, p.Scale}
 	was, err := q.at(nil)
@@ -74,9 +86,9 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 		return nil, err
 	}
 	e := newEquation(ctx, p.Engine, p.Engine.Problem, h, free)
-	root, why, err := e.root()
-	if err != nil || why != "" {
-		return &Result{Warnings: refused(why)}, err
+	root, err := e.root()
+	if err != nil {
+		return nil, err
 	}
 	cov, err := p.covariance(e, q, root)
 	if err != nil {
@@ -98,7 +110,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 		}
 	}
 	if root.saddle && out.Away > elsewhere {
-		return &Result{Warnings: refused(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))}, nil
+		return nil, noErrors(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))
 	}
 	if out.Bias, err = e.bias(root); err != nil {
 		return nil, err
@@ -110,10 +122,6 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	}
 	out.Warnings = append(out.Warnings, p.warnings(e, out)...)
 	return out, nil
-}
-
-func refused(why string) []string {
-	return []string{"no standard errors: " + why}
 }
 
 func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense, error) {
