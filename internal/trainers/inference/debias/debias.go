@@ -99,7 +99,7 @@ func inferInside(ctx context.Context, p inference.Problem, r *inference.Result) 
 		return nil, err
 	}
 	if n.Table.Complete() {
-		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
+		r.Warnings = append(r.Warnings, fewRows(n.Table, true, true)...)
 	}
 	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
 	return e, nil
@@ -126,7 +126,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem, r *inference.Resu
 	if depends && !own {
 		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
-	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust))
+	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust, false))
 	if from == fromPenalised {
 		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
 	}
@@ -234,12 +234,12 @@ func enough(d int, robust bool) int {
 // Enough rows for robust intervals of nominal coverage.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
-func fewRows(t *data.Table, robust bool) []string {
+func fewRows(t *data.Table, robust, bounded bool) []string {
 	mean, least, other := together(t), enough(t.D, robust), ""
 	if mean >= float64(least) {
 		return nil
 	}
-	if model := enough(t.D, false); model < least {
+	if model := enough(t.D, false); model < least && !bounded {
 		other = fmt.Sprintf("; with Spec.Inference model and normal rows %d", model)
 	}
 	return []string{fmt.Sprintf("intervals and p values need more rows: pairs of columns are observed together in %.0f rows on average, and %d are needed for nominal coverage%s", mean, least, other)}
