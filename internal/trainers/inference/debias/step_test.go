@@ -183,35 +183,43 @@ func whole(m *moments, lower []float64) *mat.SymDense {
 	return h
 }
 
-// Several blocks of rows and of parameters give the sandwich of all rows at once.
+// Several blocks of rows and of parameters give the sandwich of all rows at once, also with sampling
+// weights w_i, of effective size (Σ w)²/Σ w².
 func TestBlocks(t *testing.T) {
-	const d = 24
-	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	table, err := g.Sample(2*blockRows+17, stream.New(2, stream.Simulate))
-	require.NoError(t, err)
-	hide(table, 3)
-	var made []*Estimate
-	for _, workers := range []int{1, 3} {
-		p := Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Workers: workers}
-		m, gradients := atProblem(t, p)
-		require.Greater(t, len(m.gradient), blockRows)
-		var rows []float64
-		multiply, err := graph.NewProduct()
-		require.NoError(t, err)
-		gradients.each(multiply, 0, table.N, func(_ int, g []float64) { rows = append(rows, g...) })
-		var inverse, steps mat.Dense
-		require.NoError(t, inverse.Inverse(whole(m, m.hessian)))
-		steps.Mul(mat.NewDense(table.N, len(m.gradient), rows), &inverse)
-		var v mat.SymDense
-		stat.CovarianceMatrix(&v, &steps, nil)
-		e, err := Step(p)
-		require.NoError(t, err)
-		want := variances((&Estimate{Precision: e.Precision}).contrasts(), &v, float64(table.N-1)/float64(table.N)/float64(table.N))
-		for i, se := range e.SE {
-			require.InDelta(t, math.Sqrt(want[i]), se, 1e-10)
+	const d, n = 24, 2*blockRows + 16
+	g, table := testtables.Star(t, d, n, 0.3)
+	for range 2 {
+		var made []*Estimate
+		for _, workers := range []int{1, 3} {
+			p := Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Workers: workers}
+			m, gradients := atProblem(t, p)
+			require.Greater(t, len(m.gradient), blockRows)
+			var rows []float64
+			sum, squares := 0.0, 0.0
+			multiply, err := graph.NewProduct()
+			require.NoError(t, err)
+			gradients.each(multiply, 0, n, func(i int, g []float64) {
+				w := gradients.weight[i]
+				sum, squares = sum+w, squares+w*w
+				rows = append(rows, floats.ScaleTo(make([]float64, len(g)), w, g)...)
+			})
+			require.InEpsilon(t, sum*sum/squares, m.effective, 1e-12)
+			var inverse, steps mat.Dense
+			require.NoError(t, inverse.Inverse(whole(m, m.hessian)))
+			steps.Mul(mat.NewDense(n, len(m.gradient), rows), &inverse)
+			var v mat.SymDense
+			stat.CovarianceMatrix(&v, &steps, nil)
+			e, err := Step(p)
+			require.NoError(t, err)
+			want := variances((&Estimate{Precision: e.Precision}).contrasts(), &v, float64(n-1)/n/n)
+			for i, se := range e.SE {
+				require.InDelta(t, math.Sqrt(want[i]), se, 1e-10)
+			}
+			made = append(made, e)
 		}
-		made = append(made, e)
+		require.Equal(t, made[0], made[1])
+		for i := range n {
+			table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
+		}
 	}
-	require.Equal(t, made[0], made[1])
 }
