@@ -161,13 +161,15 @@ func checkCounted(t *data.Table, s Spec) error {
 		return nil
 	}
 	n, c := s.Network, s.Inference
-	switch {
+	switch asks := c.Asked() || n.Select.ByTests(); {
 	case n.Select.Resamples():
 		return setting.Errorf("select", n.Select.Kind, "this selection needs the rows; use ebic or fdr, or %s", takeTable)
 	case c.Stability > 0:
 		return setting.Errorf("stability", c.Stability, "stability needs the rows; %s", takeTable)
 	case c.Asked() && (c.Kind == debias.Robust || inference.Kinds[c.Kind].Resamples):
 		return setting.Errorf("inference", c.Kind, "this inference needs the rows; use Spec.Inference model, or %s", takeTable)
+	case asks && t.D > debias.DirectColumns:
+		return setting.Errorf("inference", c.Kind, "with more than %d columns inference needs the rows; %s", debias.DirectColumns, takeTable)
 	}
 	return nil
 }
@@ -257,11 +259,8 @@ func checkInference(p *Prepared) (err error) {
 	}
 	for _, name := range kinds {
 		kind := inference.Kinds[name]
-		switch {
-		case p.missingness != nil && kind.NoLaw:
+		if p.missingness != nil && kind.NoLaw {
 			return setting.Errorf("inference", name, "it cannot be combined with Spec.Missingness; use Spec.Inference bootstrap=N")
-		case p.Table.D > debias.Columns && !kind.Resamples:
-			return setting.Errorf("inference", name, "it is for %d columns at most; choose columns (ReadOptions.Columns), or use Spec.Inference bootstrap=N without Spec.Network.Select fdr", debias.Columns)
 		}
 		if err := kind.Check(p.Estimator, p.Support); err != nil {
 			return err
@@ -280,8 +279,6 @@ func automatic(p *Prepared) (kind, why string) {
 		kind = debias.Model
 	}
 	switch t := p.Table; {
-	case t.D > debias.Columns:
-		return inference.None, fmt.Sprintf("they are for %d columns at most; add Spec.Inference bootstrap=500", debias.Columns)
 	case t.D > automaticColumns:
 		return inference.None, fmt.Sprintf("they are slow for more than %d columns; add Spec.Inference %s", automaticColumns, kind)
 	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:

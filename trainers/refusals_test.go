@@ -32,7 +32,6 @@ func TestRefusals(t *testing.T) {
 	few := tenRows(t)
 	few.Observed[4] = false
 	categories, city := items(t, 100), cityTable(50)
-	_, wide := testtables.Star(t, 151, 200, 0)
 	lower := domain.All(4)
 	lower.Lower[1] = -100
 	moments, pairs := counted(t, chain(t, 200, 4, 0.2), false), counted(t, chain(t, 200, 4, 0.2), true)
@@ -144,10 +143,6 @@ func TestRefusals(t *testing.T) {
 			"(did you mean x1?)":                     func(s *spec) { s.Network.Covariates = []string{"x11"} },
 			"covariates x1: it is named twice":       func(s *spec) { s.Network.Covariates = []string{"x1", "x1"} },
 			"a network needs at least two other col": func(s *spec) { s.Network.Covariates = []string{"x1", "x2", "x3"} },
-		}},
-		{wide, network, map[string]func(s *spec){
-			"robust: it is for 150 columns at most": robust,
-			"without Spec.Network.Select fdr":       func(s *spec) { s.Network.Select.Kind = "fdr" },
 		}},
 		{numbers, ofRegpath(regpath.Config{Covariates: []string{"x1"}}), map[string]func(s *spec){
 			"use Spec.Network.Penalty l1":    func(s *spec) { s.Network.Penalty.Kind = "adaptive" },

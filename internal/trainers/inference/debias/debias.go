@@ -116,7 +116,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem, r *inference.Resu
 	own := depends && robust && equation == Likelihood
 	r.Rests = rests(from, robust, own, depends, n.Table.Complete())
 	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
-		Workers: n.Engine.Config.Workers})
+		Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 type contrast struct {
 	at   [3]int
 	w    [3]float64
+	j, k int
 	pair int // index among all pairs
 }
 
@@ -38,7 +39,7 @@ func (e *Estimate) contrasts() (out []contrast) {
 			e.Partial[pair] = rho
 			out = append(out, contrast{
 				at: [3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
-				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, pair: pair})
+				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, j: j, k: k, pair: pair})
 		}
 	}
 	return out

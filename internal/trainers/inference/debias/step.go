@@ -2,6 +2,7 @@ package debias
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -29,6 +30,7 @@ type Problem struct {
 	Robust    bool // robust standard errors; else model-based ones, for Likelihood only
 	Own       bool // Likelihood: the observed Hessian, valid under MAR, blended with the expected one if needed; else the expected one, valid under MCAR
 	Workers   int
+	Seed      uint64 // for standard errors with more than DirectColumns columns
 }
 
 type Estimate struct {
@@ -42,26 +44,29 @@ type Estimate struct {
 
 const errSingular = noIntervals("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
-// Columns is the largest number of columns of Step: with 200 it takes minutes and 3 GB.
-const Columns = 150
+// DirectColumns is the largest number of columns with factorised second derivatives.
+const DirectColumns = 150
+
+var errTooManyColumns = noIntervals(fmt.Sprintf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns))
 
 // Step makes one Newton step from θ̂ and returns it with standard errors
 // (docs/theory/inference.md#eq-one-step),
 //
 //	θ̃ = θ̂ − H⁻¹ ∇ℓ_n(θ̂),   cov θ̃ = H⁻¹ V H⁻¹ / n
 //
-// where θ is the mean and the packed precision. It fails if P is not positive definite, or with
-// errSingular.
+// where θ is the mean and the packed precision. With more than DirectColumns columns the step uses
+// conjugate gradients, standard errors use draws, and Own has no effect. It fails if P is not
+// positive definite, with errSingular or errTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
-	size, squares := float64(parameters(p.Table.D)), 1.
-	if p.Own { // observed and blended
-		squares = 3
+	large := p.Table.D > DirectColumns
+	if large && p.Equation != Likelihood {
+		return nil, errTooManyColumns
 	}
-	if err := memory.Check(8*size*(squares*(size+2*formTogether)+2*blockRows*float64(max(1, p.Workers))), "use Spec.Inference bootstrap=N",
-		"one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
+	free, err := p.reserve(large)
+	if err != nil {
 		return nil, err
 	}
-	defer memory.Held(8 * size * size * squares)()
+	defer free()
 	multiply, err := graph.NewProduct()
 	if err != nil {
 		return nil, err
@@ -70,6 +75,31 @@ func Step(p Problem) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	var e *Estimate
+	if large {
+		e, err = p.largeStep(multiply, o)
+	} else {
+		e, err = p.directStep(multiply, o)
+	}
+	if err == nil && !p.Robust {
+		e.tails = o.tails(multiply, p.Table.Weights != nil)
+	}
+	return e, err
+}
+
+func (p Problem) reserve(large bool) (free func(), err error) {
+	d, n, workers := float64(p.Table.D), float64(p.Table.N), float64(max(1, p.Workers))
+	if large {
+		return func() {}, memory.Check(8*((workers+1)*(12*d*d+3*n*d)+(errorDraws+n)*d*d), "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
+	}
+	size, squares := float64(parameters(p.Table.D)), 1.
+	if p.Own { // observed and blended
+		squares = 3
+	}
+	return memory.Held(8 * size * size * squares), memory.Check(8*size*(squares*(size+2*formTogether)+2*blockRows*workers), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D)
+}
+
+func (p Problem) directStep(multiply graph.Product[float64], o *rows) (*Estimate, error) {
 	m, e := p.moments(multiply, o), &Estimate{}
 	if p.Own {
 		e.Own = m.blend()
@@ -88,10 +118,9 @@ func Step(p Problem) (*Estimate, error) {
 	contrasts := e.contrasts()
 	if p.Robust {
 		e.errors(contrasts, p.rowVariances(gradients{o, p.Equation}, m.hessian, contrasts))
-		return e, nil
+	} else {
+		e.errors(contrasts, variances(contrasts, mat.NewSymDense(len(step), m.hessian), 1/m.effective))
 	}
-	e.tails = o.tails(multiply, p.Table.Weights != nil)
-	e.errors(contrasts, variances(contrasts, mat.NewSymDense(len(step), m.hessian), 1/m.effective))
 	return e, nil
 }
 
@@ -173,14 +202,18 @@ const blockRows = 256
 
 // blocks calls do for blocks of 0 … end − 1, which do not depend on the number of workers.
 func blocks(workers, end int, do func(multiply graph.Product[float64], at, count int)) {
-	err := panics.Each(context.Background(), workers, (end+blockRows-1)/blockRows, func() (func(context.Context, int) error, error) {
-		multiply, err := graph.NewProduct()
-		return func(_ context.Context, task int) error {
-			do(multiply, task*blockRows, min(blockRows, end-task*blockRows))
-			return nil
-		}, err
-	}, nil)
-	if err != nil {
+	if err := each(workers, (end+blockRows-1)/blockRows, func(multiply graph.Product[float64], task int) error {
+		do(multiply, task*blockRows, min(blockRows, end-task*blockRows))
+		return nil
+	}); err != nil {
 		panic(err)
 	}
+}
+
+// Results of each do not depend on scheduling.
+func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
+		multiply, err := graph.NewProduct()
+		return func(_ context.Context, task int) error { return do(multiply, task) }, err
+	}, nil)
 }

@@ -170,6 +170,8 @@ func TestSingular(t *testing.T) {
 	require.ErrorIs(t, err, errSingular) // never observed together
 	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewSymDense(2, []float64{1, 2, 2, 1})})
 	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
+	_, err = Step(Problem{Table: &data.Table{D: DirectColumns + 1}, Equation: Marginal})
+	require.ErrorIs(t, err, errTooManyColumns)
 }
 
 func whole(m *moments, lower []float64) *mat.SymDense {
@@ -221,5 +223,44 @@ func TestBlocks(t *testing.T) {
 		for i := range n {
 			table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
 		}
+	}
+}
+
+// Standard errors by draws agree within five of their relative standard errors √(1/400).
+func TestLargeStep(t *testing.T) {
+	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := g.Sample(150, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	hide(table, 3)
+	for j := range 7 {
+		table.Observed[5*7+j] = false // a row without values
+	}
+	for k, robust := range []bool{false, true, false, true} {
+		if k == 2 {
+			for i := range table.N {
+				table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
+			}
+		}
+		p := Problem{Table: table, Mean: []float64{0.1, -0.2, 0, 0.3, 0.1, 0, -0.1}, Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
+		want, err := Step(p)
+		require.NoError(t, err)
+		large := func(p Problem) *Estimate {
+			o, multiply := rowsOf(t, p.Table, p.Mean, p.Precision)
+			e, err := p.largeStep(multiply, o)
+			require.NoError(t, err)
+			e.tails = want.tails
+			return e
+		}
+		got := large(p)
+		require.InDeltaSlice(t, want.Partial, got.Partial, 1e-5)
+		sum := 0.0
+		for i, se := range want.SE {
+			require.InDelta(t, 1, got.SE[i]/se, 5/math.Sqrt(2*errorDraws))
+			sum += got.SE[i] / se / float64(len(want.SE))
+		}
+		require.InDelta(t, 1, sum, 3/math.Sqrt(2*errorDraws))
+		p.Workers = 3
+		require.Equal(t, got, large(p))
 	}
 }
