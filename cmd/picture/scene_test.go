@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,14 +87,13 @@ func TestLayoutIsShared(t *testing.T) {
 	lines, err := csv.NewReader(&file).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, []string{"name", "x", "y"}, lines[0])
-	number := func(text string) float64 {
-		v, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
-		return v
-	}
 	given, scaled := map[string]r2.Vec{}, map[string]r2.Vec{}
 	for _, line := range lines[1:] {
-		at := r2.Vec{X: number(line[1]), Y: number(line[2])}
+		var at r2.Vec
+		_, err := fmt.Sscan(line[1], &at.X)
+		require.NoError(t, err)
+		_, err = fmt.Sscan(line[2], &at.Y)
+		require.NoError(t, err)
 		given[line[0]], scaled[line[0]] = at, r2.Scale(100, at)
 	}
 	fit := func(layout map[string]r2.Vec) placed {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -204,39 +203,6 @@ func TestExcelFormats(t *testing.T) {
 		_, _, ok := daysOf(text)
 		require.False(t, ok, text)
 	}
-}
-
-// Numbers with units are numbers, and a date among them is one by its own format.
-func TestNumbersAmongDates(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.xlsx")
-	book := excelize.NewFile()
-	require.NoError(t, book.SetSheetRow("Sheet1", "A1", &[]any{"mmol", "min", "CHF", "mixed", "elapsed", "short"}))
-	for j, code := range []string{`0.0" mmol/L"`, `0" min"`, `[$CHF] #,##0.00`, "", "[h]:mm", ""} {
-		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
-		if code == "" {
-			style, err = book.NewStyle(&excelize.Style{NumFmt: 27 * (j / 5)})
-		}
-		require.NoError(t, err)
-		require.NoError(t, book.SetCellStyle("Sheet1", columnName(j)+"2", columnName(j)+"9", style))
-	}
-	day, err := book.NewStyle(&excelize.Style{NumFmt: 14})
-	require.NoError(t, err)
-	for i := range 8 {
-		require.NoError(t, book.SetSheetRow("Sheet1", "A"+strconv.Itoa(i+2), &[]any{8.39 + float64(i), i, -1.5, 20.5 + float64(i), 1.5, 41313}))
-	}
-	require.NoError(t, book.SetCellStyle("Sheet1", "D5", "D5", day))
-	require.NoError(t, book.SaveAs(path))
-	require.NoError(t, book.Close())
-	s, err := read(t, path, "")
-	require.NoError(t, err)
-	for i, row := range s.rows {
-		want := []string{format.Number(8.39 + float64(i)), strconv.Itoa(i), "-1.5", format.Number(20.5 + float64(i)), "1.5", "2013-02-08"}
-		if i == 3 {
-			want[3] = "1900-01-23T12:00:00"
-		}
-		require.Equal(t, want, row)
-	}
-	require.Equal(t, format.Date, s.kinds[5])
 }
 
 func TestWorkbooksForOthers(t *testing.T) {
