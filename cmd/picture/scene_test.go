@@ -149,7 +149,7 @@ func TestNamesCoverLittle(t *testing.T) {
 		lines          float64 // at most: share of the lines' length under labels
 	}{
 		{"V%d", 4, true, 0, 0, 0}, {"V%d", 20, true, 0, 0, 0}, {"gene%03d", 100, false, 0, 0, 0.03},
-		{"", 4, false, 0, 0, 0.01}, {"", 25, false, 0, 0, 0.06}, {"", 60, false, 0, 0, 0.05}, {"", 100, false, 0, 4, 0.15},
+		{"", 4, false, 0, 0, 0.01}, {"", 25, false, 0, 0, 0.06}, {"", 60, false, 0, 0, 0.05}, {"", 100, false, 0, 5, 0.15},
 	} {
 		n := &network.Network{Labels: map[string]string{}}
 		for i := range c.nodes {
