@@ -296,44 +296,20 @@ var endless = []string{"help", "help-all", "stability"}
 var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
 
 func randomLine(rng *rand.Rand) []string {
-	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "moments", "simulate", "compare", "stars", "power"}
-	name := names[rng.IntN(len(names))]
-	stars := name == "stars"
-	if stars {
-		name = "network"
+	table := func() string { return among(tablesOfLines, rng) }
+	lines := [][]string{
+		{"network", table()}, {"network", table()}, {"network", table(), "--select=stars"}, {"fit", table()}, {"fit", table()}, {"moments", table()},
+		{"impute", table()}, {"impute", "model.json", table()}, {"sample", "model.json"}, {"score", "model.json", table()},
+		{"simulate", []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)]},
+		{"compare", table(), table()}, {"power"}, {"power", "--graph=chain", "--missing=0.2"},
 	}
+	line := lines[rng.IntN(len(lines))]
+	name := line[0]
 	cmd, _, err := newRoot().Find([]string{name})
 	if err != nil {
 		panic(err)
 	}
-	line := []string{name}
-	table := func() string { return among(tablesOfLines, rng) }
-	switch name {
-	case "sample":
-		line = append(line, "model.json")
-	case "score":
-		line = append(line, "model.json", table())
-	case "impute":
-		if rng.IntN(2) == 0 {
-			line = append(line, "model.json")
-		}
-		line = append(line, table())
-	case "simulate":
-		line = append(line, []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)])
-	case "compare":
-		line = append(line, table(), table())
-	case "power":
-		if rng.IntN(2) == 0 {
-			line = append(line, "--graph=chain", "--missing=0.2")
-		}
-	default:
-		line = append(line, table())
-	}
-	line = append(line, randomFlags(cmd, name, rng)...)
-	if stars && !slices.ContainsFunc(line, func(w string) bool { return strings.HasPrefix(w, "--select=") }) {
-		line = append(line, "--select=stars")
-	}
-	return line
+	return append(line, randomFlags(cmd, name, rng)...)
 }
 
 // among prefers the beginning of a list, where valid values stand.

@@ -126,16 +126,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements nested too deeply)`},
 		"a zip bomb":            {map[string]string{texts: strings.Repeat(" ", 1<<26) + soundTexts}, `: xl/sharedstrings.xml is damaged (too much text for its size)`},
 		"texts cut":             {map[string]string{texts: soundTexts[:len(soundTexts)-1]}, `: xl/sharedstrings.xml is damaged`},
-	} {
-		bookOf(t, path, c.parts)
-		_, err := read(t, path, "")
-		require.ErrorContains(t, err, path+c.want, name)
-		require.ErrorContains(t, err, save, name)
-	}
-	for name, c := range map[string]struct {
-		parts map[string]string
-		want  string
-	}{
+
 		"formula":   {rows(`<c r="B3"><v>5</v>`, `<c r="B3"><f>A3+2</f>`), `:3: column "b": a formula without a result; open the workbook in Excel or LibreOffice and save it again`},
 		"title":     {rows(`<c r="B1" t="s"><v>1</v></c>`, ``), `:2: the cell "2" is right of the last column name; if "a" is a title, delete the rows above the column names`},
 		"no part":   {map[string]string{sheet: "-"}, "its part xl/worksheets/sheet1.xml is missing"},
@@ -146,6 +137,9 @@ func TestDamagedWorkbooks(t *testing.T) {
 		bookOf(t, path, c.parts)
 		_, err := read(t, path, "")
 		require.ErrorContains(t, err, c.want, name)
+		if strings.Contains(c.want, " is damaged") {
+			require.ErrorContains(t, err, save, name)
+		}
 	}
 }
 
