@@ -205,6 +205,14 @@ func (p *page) mouse(kind input.MouseType, x, y float64, button input.MouseButto
 	}))
 }
 
+func (p *page) drag(x, y, right, down float64) {
+	p.t.Helper()
+	p.mouse(input.MousePressed, x, y, input.Left)
+	p.mouse(input.MouseMoved, x+right/2, y+down/2, input.Left)
+	p.mouse(input.MouseMoved, x+right, y+down, input.Left)
+	p.mouse(input.MouseReleased, x+right, y+down, input.Left)
+}
+
 func (p *page) download(button string) []byte {
 	p.t.Helper()
 	p.do(chromedp.Click("#"+button, chromedp.ByQuery))
