@@ -174,20 +174,21 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	for err != nil { // a column of few rows may have been left with one value
 		gaps, err = data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
 	}
-	positive, ordered := *gaps, *gaps
-	positive.Values, ordered.Values = slices.Clone(gaps.Values), slices.Clone(gaps.Values)
+	positive, ordered := slices.Clone(gaps.Values), slices.Clone(gaps.Values)
 	for i, x := range gaps.Values {
-		positive.Values[i] = x * x
-		ordered.Values[i] = float64(int(2+x) % 4)
+		positive[i], ordered[i] = x*x, float64(int(2+x)%4)
 	}
-	for name, table := range map[string]*data.Table{"complete.csv": whole, "gaps.csv": gaps, "positive.csv": &positive, "ordered.csv": &ordered, "gaps.xlsx": gaps, "gaps.parquet": gaps, "gaps.feather": gaps} {
-		values := slices.Clone(table.Values)
-		for i, seen := range table.Observed {
-			if !seen {
+	for name, values := range map[string][]float64{
+		"complete.csv": whole.Values, "gaps.csv": gaps.Values, "positive.csv": positive, "ordered.csv": ordered,
+		"gaps.xlsx": gaps.Values, "gaps.parquet": gaps.Values, "gaps.feather": gaps.Values,
+	} {
+		values = slices.Clone(values)
+		for i, seen := range gaps.Observed {
+			if !seen && name != "complete.csv" {
 				values[i] = math.NaN()
 			}
 		}
-		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), table.Names, values))
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), whole.Names, values))
 	}
 	g, err = simulate.Graph("chain", d, 0, 0, rng)
 	require.NoError(t, err)

@@ -1,6 +1,8 @@
 package data_test
 
 import (
+	"fmt"
+	"log"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -159,4 +161,15 @@ func TestAddNoise(t *testing.T) {
 	}
 	require.NotZero(t, b.Epsilon[0])
 	require.NotEqual(t, b.Epsilon[2], b.Epsilon[3])
+}
+
+// The columns asked for, in the order asked; an empty cell is missing.
+func ExampleReadCSV() {
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(table.Names, table.N, "rows,", table.Missing(), "cells missing")
+	// Output:
+	// [Ozone Solar.R Wind Temp] 153 rows, 44 cells missing
 }
