@@ -101,7 +101,8 @@ func TestHelp(t *testing.T) {
 		require.NoError(t, c.ParseFlags([]string{"--help-all"}))
 		text := helpText(c)
 		all := names(text)
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) { require.Contains(t, append(all, "help", "help-all"), f.Name, c.Name()) })
+		all = append(all, "help", "help-all")
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { require.Contains(t, all, f.Name, c.Name()) })
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), helpWidth+1, "%s: %s", c.Name(), line)
 		}

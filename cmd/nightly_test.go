@@ -299,7 +299,8 @@ var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordere
 func randomLine(rng *rand.Rand) []string {
 	table := func() string { return among(tablesOfLines, rng) }
 	lines := [][]string{
-		{"network", table()}, {"network", table()}, {"network", table(), "--select=stars"}, {"fit", table()}, {"fit", table()}, {"moments", table()},
+		{"network", table()}, {"network", table()}, {"network", table(), "--select=stars"},
+		{"fit", table()}, {"fit", table()}, {"moments", table()},
 		{"impute", table()}, {"impute", "model.json", table()}, {"sample", "model.json"}, {"score", "model.json", table()},
 		{"simulate", []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)]},
 		{"compare", table(), table()}, {"power"}, {"power", "--graph=chain", "--missing=0.2"},

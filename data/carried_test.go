@@ -123,7 +123,8 @@ func completed(t *testing.T, c *Cells, values []float64, draws int) string {
 
 func TestMarkOfMissingText(t *testing.T) {
 	for cells, want := range map[string]string{
-		"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".", "w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#",
+		"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".",
+		"w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#",
 	} {
 		o := ReadOptions{Columns: []string{"a", "b"}}
 		if want == "#" {
@@ -199,14 +200,19 @@ func TestWriteLevels(t *testing.T) {
 			require.Equal(t, []format.Kind{format.Numbers, format.Text, format.Whole, format.Text}, kindsOf(s), ending)
 		}
 	}
-	text := completed(t, c, slices.Concat(values[:4], values[:4], values[4:8], values[4:8], values[8:12], values[8:12], values[12:], values[12:]), 2)
+	var twice []float64
+	for row := range slices.Chunk(values, 4) {
+		twice = append(append(twice, row...), row...)
+	}
+	text := completed(t, c, twice, 2)
 	require.Contains(t, text, "0,2,NA,NA,NA,NA\n")
 	require.Contains(t, text, "2,2,4.5,m,1,\"Paris, TX\"\n")
 }
 
 // R's mice cannot read a column without a name, such as R's row names.
 func TestSeveralDrawsNameTheRowNames(t *testing.T) {
-	c, err := ReadCells(file(t, "t.csv", "\"\",\"a\",\"b\"\n\"r1\",1,NA\n\"r2\",2,5\n"), ReadOptions{Columns: []string{"a", "b"}})
+	from := file(t, "t.csv", "\"\",\"a\",\"b\"\n\"r1\",1,NA\n\"r2\",2,5\n")
+	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
 	require.NoError(t, err)
 	for draws, header := range map[int]string{1: ",a,b", 2: ".imp,.id,row.names,a,b"} {
 		first, _, _ := strings.Cut(completed(t, c, make([]float64, 4*draws), draws), "\n")

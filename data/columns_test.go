@@ -83,10 +83,8 @@ func TestStandardiseAtTheLimits(t *testing.T) {
 }
 
 func TestHideMCAR(t *testing.T) {
-	full := &data.Table{Names: []string{"a", "b"}, N: 5000, D: 2, Values: make([]float64, 10_000), Observed: slices.Repeat([]bool{true}, 10_000)}
-	for k := range full.Values {
-		full.Values[k] = float64(k % 7)
-	}
+	full, err := data.NewTable([]string{"a", "b"}, slices.Repeat([]float64{1, 2, 3, 4, 5}, 2000), nil)
+	require.NoError(t, err)
 	hidden, err := data.HideMCAR(full, 0.3, stream.New(1, 3))
 	require.NoError(t, err)
 	require.InDelta(t, 0.3*10000, float64(hidden.Missing()), 4*math.Sqrt(10000*0.3*0.7))

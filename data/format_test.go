@@ -150,7 +150,8 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, []bool{true, true, true, true, true, false, true}, table.Observed[4*7:5*7]) // NaN
 	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
 
-	noNumbers(t, path, map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6Z", "list": "(nested)"})
+	const at = "2020-01-02T03:04:05.6Z"
+	noNumbers(t, path, map[string]string{"name": "m", "day": "1970-01-01", "at": at, "list": "(nested)"})
 	_, err = ReadFile(path, ReadOptions{Columns: []string{"small", "number"}, NA: []string{"-3"}})
 	require.EqualError(t, err, path+`, row 5: column "number": "NaN" is not a number; if it marks a missing cell: ReadOptions.NA -3,NaN`)
 	groups, _, err := ReadGroups(path, "name", nil, ReadOptions{Columns: []string{"small", "single"}})
@@ -432,7 +433,8 @@ func TestFactorsKeepTheirLevels(t *testing.T) {
 		rows, texts = append(rows, r), append(texts, string(text))
 	}
 	dir := t.TempDir()
-	feather, plain, pq := filepath.Join(dir, "t.feather"), filepath.Join(dir, "plain.parquet"), filepath.Join(dir, "t.parquet")
+	feather, pq := filepath.Join(dir, "t.feather"), filepath.Join(dir, "t.parquet")
+	plain := filepath.Join(dir, "plain.parquet")
 	writeArrow(t, feather, fields, levels, texts...)
 	var message bytes.Buffer // as R writes it into the file
 	require.NoError(t, ipc.NewWriter(&message, ipc.WithSchema(arrow.NewSchema(fields, nil))).Close())

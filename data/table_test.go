@@ -102,7 +102,8 @@ func TestCells(t *testing.T) {
 	require.Equal(t, []float64{0, 1.5, 3, 0, 0, 0}, c.Table.Values)
 	require.Equal(t, []bool{false, true, true, false, false, false}, c.Table.Observed)
 	require.Equal(t, []int{2, 4, 5}, c.Table.Lines)
-	require.Equal(t, "name;b;a\n\"x; y\";1.50;7\nz;8.25;3e0\nNA;-2;-1\n", completed(t, c, []float64{7, 99, 99, 8.25, -1, -2}, 1))
+	require.Equal(t, "name;b;a\n\"x; y\";1.50;7\nz;8.25;3e0\nNA;-2;-1\n",
+		completed(t, c, []float64{7, 99, 99, 8.25, -1, -2}, 1))
 	require.Equal(t, ".imp;.id;name;b;a\n0;1;\"x; y\";1.50;NA\n0;2;z;NA;3e0\n0;3;NA;NA;NA\n"+
 		"1;1;\"x; y\";1.50;7\n1;2;z;8.25;3e0\n1;3;NA;-2;-1\n2;1;\"x; y\";1.50;17\n2;2;z;18.25;3e0\n2;3;NA;-12;-11\n",
 		completed(t, c, []float64{7, 99, 17, 99, 99, 8.25, 99, 18.25, -1, -2, -11, -12}, 2))

@@ -113,8 +113,8 @@ func open(t *testing.T, file string) *page {
 	if err != nil {
 		t.Skip(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute)) // on a busy machine it starts slowly
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute)) // on a busy machine it starts slowly
 	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
 	tab, shut := chromedp.NewContext(allocated)
 	ctx, stop := context.WithTimeout(tab, time.Minute)

@@ -78,12 +78,12 @@ func TestManyEdges(t *testing.T) {
 	drawn("at first", func(lines float64) bool { return lines == 1500 })
 	told := p.text(`document.getElementById("count").textContent`)
 	want(t, strings.HasPrefix(told, "the 1500 strongest of "), "the page says %q", told)
-	weakest := `Math.min(...[...document.querySelectorAll("#stages line.positive:not(.off), #stages line.negative:not(.off)")]` +
+	weakest := `Math.min(...[...document.querySelectorAll("#stages line:is(.positive, .negative):not(.off)")]` +
 		`.map((line) => Number(line.getAttribute("stroke-opacity"))))`
 	before := p.number(weakest)
 	p.set("most", "100")
 	drawn("of at most 100", hundred)
-	want(t, p.number(weakest) > before, "the palest edge has opacity %v, and %v when there were more", p.number(weakest), before)
+	want(t, p.number(weakest) > before, "the palest edge has opacity %v, of more edges %v", p.number(weakest), before)
 	p.keys("#stages svg", kb.ArrowRight)
 	drawn("with those of a node that is picked", func(lines float64) bool { return lines > 100 })
 	p.keys("#stages svg", kb.Escape)

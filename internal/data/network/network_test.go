@@ -27,7 +27,7 @@ func TestNewErrors(t *testing.T) {
 		a     Adjacency
 		want  string
 	}{
-		{[]string{"a"}, []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
+		{ab[:1], []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
 		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 3, Edge: []bool{true}}, "adjacency of 3 nodes"},
 		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 2}, "(0 pairs)"},
 		{[]string{"a", "a"}, []float64{1, 0, 0, 1}, joined, `columns 1 and 2 are both named "a"`},

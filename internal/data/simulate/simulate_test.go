@@ -123,7 +123,7 @@ func TestSimulatedMixtures(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 1, turned[0], 0.06)
-	for m, mean := range turned[1:] { // the angle's error is nearly normal with standard deviation 0.2, multiplied by m + 2
+	for m, mean := range turned[1:] { // the angle's error is nearly normal: standard deviation 0.2, times m + 2
 		off := 0.2 * math.Hypot(float64(m+2), 1)
 		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+2)
 	}

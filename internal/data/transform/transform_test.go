@@ -49,7 +49,8 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 // Inverse(Forward(x)) = x; Slope equals numerical derivatives, also T”/T'.
 func TestFunctions(t *testing.T) {
 	for function, at := range map[string][]float64{
-		"a=log": {0.1, 1, 30}, "a=log1p": {-0.7, 0, 4}, "a=sqrt": {0.3, 2, 50}, "a=npn": {-2, 0.5, 3, 7, 20}, "c=logit": {0.1, 0.5, 0.93},
+		"a=log": {0.1, 1, 30}, "a=log1p": {-0.7, 0, 4}, "a=sqrt": {0.3, 2, 50},
+		"a=npn": {-2, 0.5, 3, 7, 20}, "c=logit": {0.1, 0.5, 0.93},
 	} {
 		f := fit(t, skew(t), nil, function)[function[0]-'a']
 		require.Equal(t, function[2:], f.Kind())
