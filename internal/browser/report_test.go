@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestNetworkReport(t *testing.T) {
 		p.do(emulation.ClearDeviceMetricsOverride())
 	})
 	for _, name := range hostile {
-		want(t, p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) == 1, "the table of nodes has not the name %q", name)
+		want(t, p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+strconv.Quote(name)+`).length`) == 1, "the table of nodes has not the name %q", name)
 	}
 	p.quiet()
 }
@@ -95,10 +96,6 @@ func TestManyEdges(t *testing.T) {
 	p.set("most", "")
 	drawn("without a limit", func(lines float64) bool { return lines > 1500 })
 	p.quiet()
-}
-
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 func limits(t *testing.T, p *page, all float64) {
