@@ -1,0 +1,138 @@
+package gaussian
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// sparse is a positive definite matrix (d, d) with a given mean number of neighbours.
+func sparse(d int, neighbours float64, rng *rand.Rand) []float64 {
+	p := make([]float64, d*d)
+	for j := range d {
+		for k := range j {
+			if rng.Float64() < neighbours/float64(d) {
+				v := rng.NormFloat64()
+				p[j*d+k], p[k*d+j] = v, v
+			}
+		}
+	}
+	for j := range d {
+		p[j*d+j] = 0.5
+		for k := range d {
+			if k != j {
+				p[j*d+j] += max(p[j*d+k], -p[j*d+k])
+			}
+		}
+	}
+	return p
+}
+
+func TestIndefiniteBlocksAreRefused(t *testing.T) {
+	const d = 60
+	rng, c := rand.New(rand.NewPCG(1, 1)), newBlocks(d, Gonum)
+	for _, neighbours := range []float64{0, 1.5, 60} {
+		p := sparse(d, neighbours, rng)
+		for j := range d {
+			q := slices.Clone(p)
+			q[j*d+j] = -0.1
+			c.prepare(q)
+			_, ok := c.invert(all(d))
+			require.False(t, ok)
+		}
+	}
+}
+
+func gapped(d, n int, rng *rand.Rand) (x, mask, weight []float64) {
+	x, mask, weight = make([]float64, n*d), make([]float64, n*d), make([]float64, n)
+	for i := range n {
+		weight[i] = 0.5 + rng.Float64()
+		for j := range d {
+			if rng.Float64() > 0.3+0.5*float64(i%2) {
+				x[i*d+j], mask[i*d+j] = rng.NormFloat64(), 1
+			}
+		}
+	}
+	return x, mask, weight
+}
+
+func TestZerosOfThePrecision(t *testing.T) {
+	const d, n = 40, 30
+	rng := rand.New(rand.NewPCG(3, 1))
+	mu, _, _ := gapped(d, 1, rng)
+	x, mask, weight := gapped(d, n, rng)
+	rows := FindPatterns(mask, weight)
+	for _, neighbours := range []float64{1, 4, 12} {
+		p := sparse(d, neighbours, rng)
+		by, whole := NewExpectation(d, Gonum), NewExpectation(d, Gonum)
+		require.NoError(t, by.Over(mu, p, x, mask, weight, rows))
+		require.NoError(t, whole.prepare(p))
+		require.NotNil(t, whole.ofGaps.first)
+		whole.ofGaps.first = nil
+		require.NoError(t, whole.Over(mu, p, x, mask, weight, rows))
+		require.Positive(t, whole.byCells.n)
+		require.Positive(t, by.byGaps.n)
+		require.InDeltaSlice(t, whole.Second, by.Second, 1e-9)
+		require.InDeltaSlice(t, whole.Sum, by.Sum, 1e-9)
+		require.InDelta(t, whole.LogLikelihood, by.LogLikelihood, 1e-9)
+
+		got, all := NewMarginal(d, Gonum), NewMarginal(d, Gonum)
+		loss, err := got.Loss(mu, p, x, mask, weight)
+		require.NoError(t, err)
+		_, err = all.Loss(mu, p, x, mask, weight)
+		require.NoError(t, err)
+		all.of.first = nil // and so it stays while P does
+		for _, byObserved := range []bool{true, false} {
+			all.definite = all.definite && byObserved // else by missing blocks alone
+			want, err := all.Loss(mu, p, x, mask, weight)
+			require.NoError(t, err)
+			require.Equal(t, byObserved, all.observed.used)
+			require.InDelta(t, want, loss, 1e-9)
+			require.InDeltaSlice(t, all.ByMean, got.ByMean, 1e-9)
+			require.InDeltaSlice(t, all.ByP, got.ByP, 1e-9)
+		}
+		require.Zero(t, testing.AllocsPerRun(10, func() {
+			p[0] += 1e-3 // so that it is prepared again
+			_, _ = got.Loss(mu, p, x, mask, weight)
+		}))
+	}
+}
+
+func TestElimination(t *testing.T) {
+	const d = 90
+	rng := rand.New(rand.NewPCG(3, 1))
+	e := NewElimination(d, Gonum.Factor)
+	for _, neighbours := range []float64{0, 1, 3, 8, 40, 2} {
+		p := mat.NewSymDense(d, sparse(d, neighbours, rng))
+		row := func(j int) []float64 { return p.RawSymmetric().Data[j*d+j : j*d+d] }
+		b := make([]float64, d)
+		for j := range b {
+			b[j] = rng.NormFloat64()
+		}
+		var eigen mat.EigenSym
+		require.True(t, eigen.Factorize(p, false))
+		least := eigen.Values(nil)[0]
+		for _, floor := range []float64{0, least * 0.999, least * 1.001} {
+			got, ok := e.Factor(row, floor)
+			var c mat.Cholesky
+			shifted := mat.NewSymDense(d, slices.Clone(p.RawSymmetric().Data))
+			for j := range d {
+				shifted.SetSym(j, j, p.At(j, j)-floor)
+			}
+			require.Equal(t, c.Factorize(shifted), ok)
+			require.Equal(t, floor < least, ok)
+			if !ok {
+				continue
+			}
+			require.Equal(t, neighbours < 8, len(e.order) > d/2, "columns are eliminated")
+			require.InDelta(t, c.LogDet(), got, 1e-9)
+			x, want := append([]float64(nil), b...), mat.NewVecDense(d, nil)
+			e.Solve(x)
+			require.NoError(t, c.SolveVecTo(want, mat.NewVecDense(d, b)))
+			require.InDeltaSlice(t, want.RawVector().Data, x, 1e-8)
+		}
+	}
+}
