@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -58,12 +59,10 @@ func TestPage(t *testing.T) {
 	require.NotContains(t, b.String(), "Converged.")
 	require.Equal(t, notice{"NOT converged: the last step moved 1 %", "", true}, p.Notices()[0])
 	full := errors.New("disk full")
-	require.ErrorIs(t, p.write(failing{full}), full)
+	r, w := io.Pipe()
+	require.NoError(t, r.CloseWithError(full))
+	require.ErrorIs(t, p.write(w), full)
 }
-
-type failing struct{ err error }
-
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 func TestCutNotice(t *testing.T) {
 	require.Equal(t, notice{Short: "columns a and b are observed in 9 rows (the least: 5)", Rest: "get more"}, cutNotice("columns a and b are observed in 9 rows (the least: 5): get more"))

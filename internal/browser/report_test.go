@@ -183,9 +183,8 @@ func count(t *testing.T, content []byte) map[string]int {
 func TestComparisonReport(t *testing.T) {
 	t.Parallel()
 	p := open(t, report(t, "compare", table(t, t.TempDir()), "--by", "side", "--permutations", "9", "--lambdas", "15", "--method", "pairwise"))
-	if panels := p.number(`document.querySelectorAll("#stages svg").length`); panels != 2 {
-		t.Fatalf("%v panels", panels)
-	}
+	panels := p.number(`document.querySelectorAll("#stages svg").length`)
+	want(t, panels == 2, "%v panels", panels)
 	p.set("q", "")
 	marks := p.number(`document.querySelectorAll("#stages line.marked:not(.off)").length`)
 	want(t, marks != 0 && math.Mod(marks, 2) == 0, "%v pairs are marked", marks)
