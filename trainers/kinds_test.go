@@ -1,17 +1,18 @@
 package trainers
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
 	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	_ "missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/internal/trainers/regpath"
@@ -20,48 +21,34 @@ import (
 
 // A chain x – home – sex – w – grade of latent variables: home has three levels, sex two, grade
 // four ordered ones; order numbers the levels of home.
-func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table {
+func mixedTable(t *testing.T, order [3]int) *data.Table {
 	t.Helper()
-	p := mat.NewSymDense(6, nil) // x, home: town, home: city, sex, w, grade
-	for j := range 6 {
-		p.SetSym(j, j, 1)
-	}
-	p.SetSym(0, 1, -0.45)
-	p.SetSym(0, 2, 0.2)
-	p.SetSym(1, 2, -0.1)
-	p.SetSym(2, 3, -0.5)
-	p.SetSym(3, 4, 0.4)
-	p.SetSym(4, 5, -0.45)
+	p := mat.NewSymDense(6, []float64{ // x, home: town, home: city, sex, w, grade
+		1, -0.45, 0.2, 0, 0, 0,
+		0, 1, -0.1, 0, 0, 0,
+		0, 0, 1, -0.5, 0, 0,
+		0, 0, 0, 1, 0.4, 0,
+		0, 0, 0, 0, 1, -0.45,
+		0, 0, 0, 0, 0, 1,
+	})
 	rng := stream.New(3, 1)
-	normal, ok := distmv.NewNormalPrecision(make([]float64, 6), p, rng)
-	require.True(t, ok)
-	names := []string{"village", "town", "city"}
+	z, err := simulate.Gaussian{Mean: make([]float64, 6), Precision: p}.Sample(700, rng)
+	require.NoError(t, err)
 	levels := make([]string, 3)
-	for k, at := range order {
-		levels[at] = names[k]
+	for k, name := range []string{"village", "town", "city"} {
+		levels[order[k]] = name
 	}
 	var values []float64
 	var observed []bool
-	for range n {
-		z := normal.Rand(nil)
-		home := 0
-		if z[1] > 0 && z[1] > z[2] {
-			home = 1
-		} else if z[2] > 0 {
-			home = 2
-		}
-		sex, grade := 0., 0.
+	for z := range slices.Chunk(z.Values, 6) {
+		home, sex := floats.MaxIdx([]float64{0, z[1], z[2]}), 0.
 		if z[3] > 0.3 {
 			sex = 1
 		}
-		for _, cut := range []float64{-0.8, 0, 0.9} {
-			if z[5] > cut {
-				grade++
-			}
-		}
-		values = append(values, z[0], float64(order[home]), sex, 10+3*z[4], grade)
+		grade := sort.SearchFloat64s([]float64{-0.8, 0, 0.9}, z[5])
+		values = append(values, z[0], float64(order[home]), sex, 10+3*z[4], float64(grade))
 		for range 5 {
-			observed = append(observed, rng.Float64() >= missing)
+			observed = append(observed, rng.Float64() >= 0.1)
 		}
 	}
 	table, err := data.NewTable([]string{"x", "home", "sex", "w", "grade"}, values, observed)
@@ -71,12 +58,9 @@ func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table 
 	return table
 }
 
-func estimated(t *testing.T, table *data.Table, s Spec) (*Result, map[string]network.Edge) {
+func edgesOf(t *testing.T, table *data.Table) (*Result, map[string]network.Edge) {
 	t.Helper()
-	if s.Network == nil {
-		s.Network = &regpath.Config{}
-	}
-	r, err := Estimate(t.Context(), table, s, Run{})
+	r, err := Estimate(t.Context(), table, Spec{Network: &regpath.Config{}}, Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
 	edges := map[string]network.Edge{}
@@ -96,7 +80,7 @@ func association(t *testing.T, e network.Edge, from, to string) float64 {
 // For x and home the strength is √(a'P_hh⁻¹a), a = (-0.45, 0.2), 0.476.
 func TestNetworkOfLevels(t *testing.T) {
 	strengths := map[string]float64{"x-home": 0.476, "home-sex": 0.503, "sex-w": -0.4, "w-grade": 0.45}
-	r, edges := estimated(t, mixedTable(t, 700, 0.1, [3]int{0, 1, 2}), Spec{})
+	r, edges := edgesOf(t, mixedTable(t, [3]int{0, 1, 2}))
 	require.Equal(t, "em-latent", r.Spec.Steps.Method)
 	require.Equal(t, []string{"x", "home", "sex", "w", "grade"}, r.Network.Names)
 	for name, strength := range strengths {
@@ -109,10 +93,8 @@ func TestNetworkOfLevels(t *testing.T) {
 	require.Equal(t, -edges["sex-w"].PartialCorrelation, association(t, edges["sex-w"], "f", ""))
 	require.Nil(t, edges["w-grade"].Together)
 
-	text, err := r.Encode()
-	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.NoError(t, r.Save(path))
 	saved, err := fitted.Load(path)
 	require.NoError(t, err)
 	require.Equal(t, r.Model.Blocks, saved.Blocks)
@@ -121,7 +103,7 @@ func TestNetworkOfLevels(t *testing.T) {
 	_, err = saved.Fitted()
 	require.ErrorContains(t, err, "impute TABLE")
 
-	_, other := estimated(t, mixedTable(t, 700, 0.1, [3]int{2, 0, 1}), Spec{})
+	_, other := edgesOf(t, mixedTable(t, [3]int{2, 0, 1}))
 	require.Len(t, other, len(edges))
 	for name, e := range edges {
 		require.InDelta(t, e.PartialCorrelation, other[name].PartialCorrelation, 0.03, name)

@@ -62,10 +62,6 @@ func TestRefusals(t *testing.T) {
 			"ObjectiveSpec.New returned no objective": func(s *spec) {
 				s.Objective.New = func(losses.ObjectiveSetting) (losses.Objective, error) { return nil, nil }
 			},
-			"g_cap -1: it must not be negative":       func(s *spec) { s.Weight.Cap = -1 },
-			"proposal_sd -1: it must not be negative": func(s *spec) { s.Steps.ProposalSD = -1 },
-			"epochs":                                       func(s *spec) { s.Descent.Epochs = -1 },
-			"optimiser newton":                             func(s *spec) { s.Descent.Optimiser = "newton" },
 			"optimiser lbfgs":                              func(s *spec) { s.Descent.Optimiser = "lbfgs" },
 			"rate":                                         func(s *spec) { s.Descent.Rate = 3 },
 			"validation":                                   func(s *spec) { s.Descent.Validation = new(0.1) },
@@ -127,9 +123,7 @@ func TestRefusals(t *testing.T) {
 			"descent":                                func(s *spec) { s.Descent.Epochs = 3 },
 			"warm_up":                                func(s *spec) { s.Steps.WarmUp = new(7) },
 			"draws":                                  func(s *spec) { s.Steps.Draws = 20 },
-			"lambdas":                                func(s *spec) { s.Network.Lambdas = -1 },
 			"penalty":                                func(s *spec) { s.Network.Penalty = regpath.Penalty{Kind: "l1", Alpha: 0.2} },
-			"select cv":                              func(s *spec) { s.Network.Select = regpath.Selection{Kind: "cv", Folds: 61} },
 			"gamma":                                  func(s *spec) { s.Network.Select = regpath.Selection{Kind: "cv", Gamma: new(0.5)} },
 			"density":                                func(s *spec) { s.Network.Select.Density = 0.5 },
 			"folds":                                  func(s *spec) { s.Network.Select.Folds = 3 },

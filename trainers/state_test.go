@@ -132,8 +132,7 @@ func TestMoreStepsGoOn(t *testing.T) {
 		"em-exact": {{Iterations: 2}, {Iterations: 5}},
 	} {
 		spec := trainers.Spec{Steps: engine.Config{Method: method}, Descent: d[1]}
-		whole, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
-		require.NoError(t, err)
+		whole := estimate(t, table, spec)
 		state := &trainers.State{}
 		spec.Descent = d[0]
 		short, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})

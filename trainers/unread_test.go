@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/testtables"
@@ -28,10 +26,8 @@ func TestResolvedSpecsAreRead(t *testing.T) {
 		{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr"}}, Inference: inference.Config{Level: 0.9}},
 		{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv"}}, Inference: inference.Config{Kind: "auto", Level: 0.9}},
 	} {
-		p, err := trainers.Prepare(table, s)
-		require.NoError(t, err)
+		p := prepare(t, table, s)
 		p.Spec.Objective.Kind = "auto" // networks and mixtures take no other
-		_, err = trainers.Prepare(table, p.Spec)
-		require.NoError(t, err, "%+v", p.Spec)
+		prepare(t, table, p.Spec)
 	}
 }
