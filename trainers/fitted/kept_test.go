@@ -36,8 +36,7 @@ func TestKept(t *testing.T) {
 		made[at] = v
 		return made
 	}
-	imputed, err := fitted.Impute(t.Context(), f, table(gaps.Names, row(0, x)), fitted.ImputeConfig{Draws: n, Seed: 2})
-	require.NoError(t, err)
+	imputed := impute(t, f, table(gaps.Names, row(0, x)), fitted.ImputeConfig{Draws: n, Seed: 2})
 	mean, squares, ones := 0.0, 0.0, 0.0
 	for at := 0; at < len(imputed.Values); at += d {
 		y := math.Log(max(imputed.Values[at+1], 1e-3))
@@ -75,8 +74,7 @@ func TestKept(t *testing.T) {
 	var drawn [][]float64
 	for _, three := range []float64{1, 4} {
 		single := table(gaps.Names, row(2, three))
-		r, err := fitted.Impute(t.Context(), f, single, fitted.ImputeConfig{Draws: 5})
-		require.NoError(t, err)
+		r := impute(t, f, single, fitted.ImputeConfig{Draws: 5})
 		require.Equal(t, three, r.Values[2])
 		drawn = append(drawn, r.Values[:2])
 		require.Len(t, f.Clamped(single), int(three)/4)

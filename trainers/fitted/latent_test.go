@@ -39,8 +39,7 @@ func TestDrawsOfCategories(t *testing.T) {
 	table, err := data.NewTable([]string{"a", "b"}, []float64{2, 0, 0, 0, 1, 1, 5, 0}, []bool{true, false, false, true, true, true, true, true})
 	require.NoError(t, err)
 	const draws = 4000
-	r, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: draws, Seed: 3})
-	require.NoError(t, err)
+	r := impute(t, f, table, fitted.ImputeConfig{Draws: draws, Seed: 3})
 	require.Equal(t, "latent", r.Sampler)
 	share := func(i, j int, v float64) (s float64) {
 		for at := i * draws; at < (i+1)*draws; at++ {

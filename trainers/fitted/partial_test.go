@@ -12,18 +12,17 @@ import (
 
 func TestCutAndResumed(t *testing.T) {
 	f, _ := scaledNormal(t)
-	gaps, _ := hidden(t, f, 200, 0.5)
+	gaps := hidden(t, f, 200, 0.5)
 	path := filepath.Join(t.TempDir(), "draws")
 	for _, by := range []string{"exact", "mcmc"} {
 		c := fitted.ImputeConfig{Sampler: by, Draws: 3, Seed: 6}
 		c.Chains.WarmUp, c.Chains.Draws = 30, 20
-		whole, err := fitted.Impute(context.Background(), f, gaps, c)
-		require.NoError(t, err)
+		whole := impute(t, f, gaps, c)
 		c.Partial = fitted.NewPartial("this run")
 		var r *fitted.Imputed
 		for runs := 1; r == nil; runs++ {
 			require.Less(t, runs, 20)
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(t.Context())
 			before := c.Partial.Count()
 			c.Workers = 1 + runs%3
 			c.Save = func(p *fitted.Partial) error {
@@ -32,6 +31,7 @@ func TestCutAndResumed(t *testing.T) {
 				}
 				return p.Save(path)
 			}
+			var err error
 			r, err = fitted.Impute(ctx, f, gaps, c)
 			cancel()
 			if err != nil {
@@ -43,8 +43,7 @@ func TestCutAndResumed(t *testing.T) {
 		}
 		require.Equal(t, whole, r)
 		c.Partial, c.Save, c.Seed = nil, nil, 7
-		other, err := fitted.Impute(t.Context(), f, gaps, c)
-		require.NoError(t, err)
+		other := impute(t, f, gaps, c)
 		require.NotEqual(t, whole.Values, other.Values)
 	}
 }
