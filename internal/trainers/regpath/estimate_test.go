@@ -24,8 +24,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 	for schedule, s := range map[string]*domain.Domain{Fixed: nil, Accelerated: half} {
 		state := &State{}
 		config := Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}
-		r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, config, state)
-		require.NoError(t, err)
+		r := startedOf(t, engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, config, state)
 		r.Config.Tolerance = 0 // never reached
 		whole(t, r)
 		r.Engine.Config.Observe = func(p engine.Progress) {
@@ -70,9 +69,8 @@ func TestMovementTakesTheNoiseOut(t *testing.T) {
 // With all edges the loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
 func TestLossOfARefit(t *testing.T) {
 	const d, n = 4, 200
-	_, table := testtables.Star(t, d, n, 0)
-	table, _ = data.Standardise(table)
-	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"},
+	table := star(t, d, n, 0)
+	r, _ := estimate(t, table, "em-exact",
 		Config{Lambdas: 5, LambdaMin: 1e-7, Threshold: 1e-9, Select: Selection{Kind: "none"}, Refit: new(true)})
 	require.True(t, r.State.Refine.Refit)
 	require.Equal(t, d*(d-1)/2, r.chosenEdges())
@@ -97,8 +95,7 @@ func TestAgainComesToTheSame(t *testing.T) {
 			require.NoError(t, err)
 			drawn, _ = data.Standardise(drawn)
 			estimate := func(again bool) *Run {
-				r, err := New(engine.Problem{Table: drawn}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
-				require.NoError(t, err)
+				r := started(t, drawn, method, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
 				if again {
 					r.Again()
 				}
@@ -126,9 +123,8 @@ func TestAgainComesToTheSame(t *testing.T) {
 // Maximum likelihood: covariances equal the table's on the edges and the diagonal.
 func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 	const d, n = 16, 20
-	_, table := testtables.Star(t, d, n, 0)
-	standard, _ := data.Standardise(table)
-	r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "full"},
+	standard := star(t, d, n, 0)
+	r, _ := estimate(t, standard, "full",
 		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
 	require.True(t, r.State.Refine.Likeliest, r.Verdict())
 	require.True(t, r.State.Refine.Converged, r.Verdict())

@@ -11,7 +11,6 @@ import (
 	"missingscore/data"
 	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
-	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
 )
@@ -19,8 +18,7 @@ import (
 // If cells determine everything, log L is that of S plus n/2 Σ log S_jj.
 func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	const d = 6
-	_, table := testtables.Star(t, d, 300, 0)
-	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
+	r, _ := estimate(t, star(t, d, 300, 0), "pairwise", Config{Lambdas: 20})
 	m, constant := r.matrix, 0.0
 	m.of.Known = make([]float64, d*d)
 	for j := range d {
@@ -70,17 +68,11 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 				table.Values[i] += cut - 0.5
 			}
 		}
-		rows := make([]int, n)
-		for i := range rows {
-			rows[i] = i
-		}
+		of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, table.AllRows(), nil, 1, known == nil)
+		require.NoError(t, err)
 		if known == nil {
-			of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, true)
-			require.NoError(t, err)
 			known = of.Known
 		}
-		of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, false)
-		require.NoError(t, err)
 		of.Known = known
 		m := &matrix{problem: &problem{Engine: &engine.Engine{Problem: engine.Problem{Table: table}}}, of: of}
 		joined, apart := network.Adjacency{D: 2, Edge: []bool{true}}, network.Adjacency{D: 2, Edge: []bool{false}}

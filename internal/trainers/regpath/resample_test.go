@@ -52,8 +52,7 @@ func TestHeldOutLosses(t *testing.T) {
 	work, _ := data.Standardise(table)
 	for _, method := range []string{"exact", "em-exact", "pairwise"} {
 		config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}
-		whole, err := New(engine.Problem{Table: work}, engine.Config{Method: method, Seed: 1, Workers: 1}, config, &State{})
-		require.NoError(t, err)
+		whole := started(t, work, method, config, &State{})
 		p := partsOf(whole)[1]
 		r, heldOut, err := part(t.Context(), whole.walk, p)
 		require.NoError(t, err)
@@ -65,9 +64,7 @@ func TestHeldOutLosses(t *testing.T) {
 			copy(m.Packed.Value, q.Packed)
 			switch method {
 			case "exact":
-				problem := engine.Problem{Table: rows, Model: m, Objective: losses.Classical}
-				want, _, err = engine.Gradient(problem, engine.Config{Method: "exact"}, 0)
-				require.NoError(t, err)
+				want, _ = gradientAt(t, engine.Problem{Table: rows}, engine.Config{Method: "exact"}, nil, q.Packed, 0)
 			case "em-exact":
 				want = -2 * LogLikelihood(work, p.heldOut, q.mean(d), m.Precision()) / float64(len(p.heldOut))
 			case "pairwise":
@@ -98,9 +95,8 @@ func TestPartsWithoutVariation(t *testing.T) {
 	}
 	at := func(table *data.Table, kind string) (*Run, error) {
 		config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: kind, Beta: 0.3}}
-		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, config, &State{})
-		require.NoError(t, err)
-		_, err = r.Estimate(t.Context(), func() error { return nil })
+		r := startedOf(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, config, &State{})
+		_, err := r.Estimate(t.Context(), func() error { return nil })
 		return r, err
 	}
 	for kind, yes := range map[string]int{"cv": 2, "stars": 3, "stability": 4} {

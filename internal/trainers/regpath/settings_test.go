@@ -143,8 +143,7 @@ func TestRefusals(t *testing.T) {
 		_, err = New(c.problem, engine.Config{Method: "exact"}, c.config, &State{})
 		require.ErrorContains(t, err, want)
 	}
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: by(adaptive), LambdaMin: 1e9}, &State{})
-	require.NoError(t, err)
+	r := started(t, table, "exact", Config{Penalty: by(adaptive), LambdaMin: 1e9}, &State{})
 	_, err = r.Estimate(t.Context(), func() error { return nil })
 	require.ErrorIs(t, err, ErrLambdas, "the largest λ is known after the pilot")
 }

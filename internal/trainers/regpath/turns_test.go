@@ -5,22 +5,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"missingscore/data"
-	"missingscore/internal/testtables"
-	"missingscore/internal/trainers/engine"
 )
 
 func TestTurnsOfManyColumns(t *testing.T) {
 	const d = manyColumns + 20
 	for _, weighted := range []bool{false, true} {
-		_, table := testtables.Star(t, d, 150, 0.2)
-		standard, _ := data.Standardise(table)
+		standard := star(t, d, 150, 0.2)
 		var points [2][]Point
 		for i, columns := range []int{manyColumns, math.MaxInt} {
 			s := &State{}
-			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
-			require.NoError(t, err)
+			r := started(t, standard, "em-exact", Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
 			require.NoError(t, r.prepare(t.Context(), l1))
 			if weighted {
 				weights := make([]float64, len(r.packed()))
