@@ -2,9 +2,11 @@ package debias
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -12,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 var names = []string{"a", "b", "c", "d"}
@@ -24,11 +27,8 @@ type normal struct {
 
 func newNormal(t *testing.T, mu []float64, p mat.Symmetric) *normal {
 	t.Helper()
-	n := &normal{len(mu), mu, mat.NewSymDense(len(mu), nil), &mat.SymDense{}}
+	n := &normal{len(mu), mu, mat.NewSymDense(len(mu), nil), testtables.Inverse(t, p)}
 	n.p.CopySym(p)
-	var c mat.Cholesky
-	require.True(t, c.Factorize(p))
-	require.NoError(t, c.InverseTo(n.sigma))
 	return n
 }
 
@@ -78,21 +78,18 @@ func someRows(t *testing.T) *data.Table {
 	return table
 }
 
-func (n *normal) by(t *testing.T, i int, h float64) *normal {
-	x := append([]float64{}, n.mu...)
-	for a := range n.d {
-		for b := a; b < n.d; b++ {
-			x = append(x, n.p.At(a, b))
-		}
-	}
-	x[i] += h
-	return newNormal(t, x[:n.d], graph.Unpack(n.d, x[n.d:]))
+// Mean and packed precision, and the normal of them.
+func (n *normal) parameters() []float64 { return slices.Concat(n.mu, graph.Pack(n.p)) }
+
+func ofParameters(t *testing.T, d int, x []float64) *normal {
+	return newNormal(t, slices.Clone(x[:d]), graph.Unpack(d, x[d:]))
 }
 
 // Gradient by central differences of the mean of −log p(x_o), or of the marginal loss, by gonum's marginal
 // distributions.
-func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) (g []float64) {
-	loss := func(n *normal) (sum float64) {
+func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) []float64 {
+	loss := func(x []float64) (sum float64) {
+		n := ofParameters(t, n.d, x)
 		whole, ok := distmv.NewNormal(n.mu, n.sigma, nil)
 		require.True(t, ok)
 		rows := 0.0
@@ -123,33 +120,15 @@ func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) (g []flo
 		}
 		return sum / rows
 	}
-	const h = 1e-4
-	for i := range parameters(n.d) {
-		g = append(g, (loss(n.by(t, i, h))-loss(n.by(t, i, -h)))/(2*h))
-	}
-	return g
+	return fd.Gradient(nil, loss, n.parameters(), &fd.Settings{Formula: fd.Central, Step: 1e-4})
 }
 
 func hessianOf(t *testing.T, table *data.Table, n *normal, q Equation) mat.Matrix {
-	const h = 1e-4
 	out := mat.NewDense(parameters(n.d), parameters(n.d), nil)
-	for i := range parameters(n.d) {
-		up, down := momentsOf(t, table, n.by(t, i, h), q).gradient, momentsOf(t, table, n.by(t, i, -h), q).gradient
-		for j := range up {
-			out.Set(i, j, (up[j]-down[j])/(2*h))
-		}
-	}
+	fd.Jacobian(out, func(g, x []float64) {
+		copy(g, momentsOf(t, table, ofParameters(t, n.d, x), q).gradient)
+	}, n.parameters(), &fd.JacobianSettings{Formula: fd.Central, Step: 1e-4})
 	return out
-}
-
-func requireEqual(t *testing.T, want, got mat.Matrix, tolerance float64) {
-	t.Helper()
-	r, c := want.Dims()
-	for i := range r {
-		for j := range c {
-			require.InDelta(t, want.At(i, j), got.At(i, j), tolerance*(1+math.Abs(want.At(i, j))), "%d %d", i, j)
-		}
-	}
 }
 
 func momentsOf(t *testing.T, table *data.Table, n *normal, q Equation) *moments {
@@ -162,7 +141,7 @@ func TestDerivativesAgainstDifferences(t *testing.T) {
 	for _, q := range []Equation{Likelihood, Marginal} {
 		require.InDeltaSlice(t, gradientOf(t, table, n, q), momentsOf(t, table, n, q).gradient, 1e-6)
 	}
-	requireEqual(t, hessianOf(t, table, n, Likelihood), own(momentsOf(t, table, n, Likelihood)), 1e-5)
+	require.True(t, mat.EqualApprox(hessianOf(t, table, n, Likelihood), own(momentsOf(t, table, n, Likelihood)), 1e-5))
 }
 
 func own(m *moments) *mat.SymDense {
@@ -211,7 +190,7 @@ func TestExpectationsOnExactRows(t *testing.T) {
 	table := exactRows(t, n)
 	for _, q := range []Equation{Likelihood, Marginal} {
 		m, g := atProblem(t, Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: q, Own: q == Likelihood})
-		requireEqual(t, hessianOf(t, table, n, q), whole(m.hessian), 1e-6)
+		require.True(t, mat.EqualApprox(hessianOf(t, table, n, q), whole(m.hessian), 1e-6))
 		require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-12)
 		if q == Likelihood {
 			rows := mat.NewSymDense(parameters(n.d), nil)
@@ -220,8 +199,8 @@ func TestExpectationsOnExactRows(t *testing.T) {
 			g.each(multiply, 0, len(g.of), func(_ int, g []float64) {
 				rows.SymRankOne(rows, 1/m.effective, mat.NewVecDense(len(g), g))
 			})
-			requireEqual(t, whole(m.hessian), own(m), 1e-12)
-			requireEqual(t, whole(m.hessian), rows, 1e-12)
+			require.True(t, mat.EqualApprox(whole(m.hessian), own(m), 1e-12))
+			require.True(t, mat.EqualApprox(whole(m.hessian), rows, 1e-12))
 		}
 	}
 }
