@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/optim"
 )
 
@@ -29,24 +29,21 @@ func TestEdgesAreWhatSuperfluousOnesLowerTheLossBy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var over, expected []float64
 			for k := range uint64(tables) {
-				rng := stream.New(k, stream.Simulate)
-				table, err := g.SampleInside(s, n, rng)
-				require.NoError(t, err)
-				table, err = data.HideMCAR(table, 0.4, rng)
-				require.NoError(t, err)
+				table := testtables.Sampled(t, g, s, n, 0.4, stream.New(k, stream.Simulate))
 				r, ok, err := Setting{Table: table, Domain: s, Draws: 10, Seed: k}.ByPattern().Root(t.Context(), model.NewGaussian(d, model.Natural), on, &optim.PositiveDefinite{Floor: 1e-3}, 1e-3, 60)
 				require.NoError(t, err)
 				require.True(t, ok)
 				j, ok, err := NewJudge(r)
 				require.NoError(t, err)
 				require.True(t, ok)
-				few, ok, err := j.Network(none)
-				require.NoError(t, err)
-				require.True(t, ok)
+				of := func(on *Support) Verdict {
+					n, ok, err := j.Network(on)
+					require.NoError(t, err)
+					require.True(t, ok)
+					return n
+				}
+				few, many := of(none), of(all)
 				require.InDelta(t, 0, few.Edges, 1e-9)
-				many, ok, err := j.Network(all)
-				require.NoError(t, err)
-				require.True(t, ok)
 				over = append(over, n*(few.Loss-many.Loss)-many.Edges)
 				expected = append(expected, many.Edges)
 			}
