@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -13,6 +14,7 @@ import (
 	"missingscore/internal/data/binormal"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
@@ -84,11 +86,9 @@ func TestMeasure(t *testing.T) {
 
 // By R 4.2.2's isoreg(1:7, c(.1, .3, .2, .5, .45, .4, .9))$yf.
 func TestRisingAgainstR(t *testing.T) {
-	ones := []float64{1, 1, 1, 1, 1, 1, 1}
-	for i, v := range rising([]float64{0.1, 0.3, 0.2, 0.5, 0.45, 0.4, 0.9}, ones) {
-		require.InDelta(t, []float64{0.1, 0.25, 0.25, 0.45, 0.45, 0.45, 0.9}[i], v, 1e-14)
-	}
-	got := rising([]float64{0.6, 0.3}, []float64{1, 2})
+	got := rising([]float64{0.1, 0.3, 0.2, 0.5, 0.45, 0.4, 0.9}, []float64{1, 1, 1, 1, 1, 1, 1})
+	require.InDeltaSlice(t, []float64{0.1, 0.25, 0.25, 0.45, 0.45, 0.45, 0.9}, got, 1e-14)
+	got = rising([]float64{0.6, 0.3}, []float64{1, 2})
 	require.InDeltaSlice(t, []float64{0.4, 0.4}, got, 1e-15, "weighted")
 }
 
@@ -217,16 +217,10 @@ func TestLevelsAreDrawn(t *testing.T) {
 	require.Equal(t, []data.Kind{data.Nominal, data.Binary, data.Number}, table.Kinds)
 	require.Equal(t, [][]string{blocks[0].Levels, blocks[1].Levels, nil}, table.Levels)
 	share := func(j int, level float64) float64 {
-		x, count := table.Column(j), 0.
-		for _, v := range x {
-			if v == level {
-				count++
-			}
-		}
-		return count / float64(len(x))
+		x := table.Column(j)
+		return float64(floats.Count(func(v float64) bool { return v == level }, x)) / float64(len(x))
 	}
-	var sigma mat.Dense
-	require.NoError(t, sigma.Inverse(p))
+	sigma := testtables.Inverse(t, p)
 	sd := func(j int) float64 { return math.Sqrt(sigma.At(j, j)) }
 	require.InDelta(t, 1-distuv.UnitNormal.CDF(0.5/sd(2)), share(1, 1), 0.01)
 	// Flat where u, v < 0, a house where −u, v − u < 0.

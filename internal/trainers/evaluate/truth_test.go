@@ -8,15 +8,14 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/evaluate"
 )
 
 func TestFisherDivergence(t *testing.T) {
 	g, err := simulate.Normal(5, stream.New(31, stream.Simulate))
 	require.NoError(t, err)
-	truth, m := model.NewGaussian(5, model.CholeskyFactor), model.NewGaussian(5, model.Natural)
-	truth.SetMean(g.Mean)
-	require.NoError(t, truth.SetPrecision(g.Precision))
+	truth, m := testtables.At(t, g), model.NewGaussian(5, model.Natural)
 	sample, err := g.Sample(40000, stream.New(32, stream.Simulate))
 	require.NoError(t, err)
 	f, err := evaluate.NewFisherDivergence(m, truth, sample.Values)
