@@ -118,7 +118,7 @@ func TestImputeByImputerOfNoiseLevels(t *testing.T) {
 	for _, p := range m.Params() {
 		clear(p.Value)
 	}
-	m.LogSD.Value[0] = math.Log(0.5)
+	m.Params()[6].Value[0] = math.Log(0.5)
 	f.Imputer, f.Noise = m, &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
 	const draws = 2000
 	r := impute(t, f, table(f.Names, []float64{12, nan, nan}), fitted.ImputeConfig{Sampler: "imputer", Draws: draws})

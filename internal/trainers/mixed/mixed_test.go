@@ -18,18 +18,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Three clusters: x, city (three levels), y and b (two).
-func truth() *model.Mixed {
-	m := model.NewMixed(3, []int{0, 3, 0, 2})
-	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
-	for k := range 3 {
-		copy(m.Shares[k], slices.Repeat([]float64{0.1 / 3}, 3))
-		m.Shares[k][k] += 0.9
-		copy(m.Shares[k][3:], []float64{1 - []float64{0.9, 0.5, 0.1}[k], []float64{0.9, 0.5, 0.1}[k]})
-	}
-	return m
-}
-
 // Draws of the truth; y is missing where x is large, city at random.
 func clusters(t *testing.T, n int, rng *rand.Rand) *data.Table {
 	t.Helper()
@@ -43,6 +31,18 @@ func clusters(t *testing.T, n int, rng *rand.Rand) *data.Table {
 		table.Observed = append(table.Observed, true, rng.Float64() > 0.15, rng.Float64() > high, true)
 	}
 	return table
+}
+
+// Three clusters: x, city (three levels), y and b (two).
+func truth() *model.Mixed {
+	m := model.NewMixed(3, []int{0, 3, 0, 2})
+	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
+	for k := range 3 {
+		copy(m.Shares[k], slices.Repeat([]float64{0.1 / 3}, 3))
+		m.Shares[k][k] += 0.9
+		copy(m.Shares[k][3:], []float64{1 - []float64{0.9, 0.5, 0.1}[k], []float64{0.9, 0.5, 0.1}[k]})
+	}
+	return m
 }
 
 func TestFitRecoversUnderMAR(t *testing.T) {

@@ -131,6 +131,11 @@ func hessianOf(t *testing.T, table *data.Table, n *normal, q Equation) mat.Matri
 	return out
 }
 
+func requireEqual(t *testing.T, want, got mat.Matrix, tolerance float64) {
+	t.Helper()
+	require.True(t, mat.EqualApprox(want, got, tolerance))
+}
+
 func momentsOf(t *testing.T, table *data.Table, n *normal, q Equation) *moments {
 	m, _ := atProblem(t, Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: q, Own: q == Likelihood, Workers: 2})
 	return m
@@ -141,7 +146,7 @@ func TestDerivativesAgainstDifferences(t *testing.T) {
 	for _, q := range []Equation{Likelihood, Marginal} {
 		require.InDeltaSlice(t, gradientOf(t, table, n, q), momentsOf(t, table, n, q).gradient, 1e-6)
 	}
-	require.True(t, mat.EqualApprox(hessianOf(t, table, n, Likelihood), own(momentsOf(t, table, n, Likelihood)), 1e-5))
+	requireEqual(t, hessianOf(t, table, n, Likelihood), own(momentsOf(t, table, n, Likelihood)), 1e-5)
 }
 
 func own(m *moments) *mat.SymDense {
@@ -190,7 +195,7 @@ func TestExpectationsOnExactRows(t *testing.T) {
 	table := exactRows(t, n)
 	for _, q := range []Equation{Likelihood, Marginal} {
 		m, g := atProblem(t, Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: q, Own: q == Likelihood})
-		require.True(t, mat.EqualApprox(hessianOf(t, table, n, q), whole(m.hessian), 1e-6))
+		requireEqual(t, hessianOf(t, table, n, q), whole(m.hessian), 1e-6)
 		require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-12)
 		if q == Likelihood {
 			rows := mat.NewSymDense(parameters(n.d), nil)
@@ -199,8 +204,8 @@ func TestExpectationsOnExactRows(t *testing.T) {
 			g.each(multiply, 0, len(g.of), func(_ int, g []float64) {
 				rows.SymRankOne(rows, 1/m.effective, mat.NewVecDense(len(g), g))
 			})
-			require.True(t, mat.EqualApprox(whole(m.hessian), own(m), 1e-12))
-			require.True(t, mat.EqualApprox(whole(m.hessian), rows, 1e-12))
+			requireEqual(t, whole(m.hessian), own(m), 1e-12)
+			requireEqual(t, whole(m.hessian), rows, 1e-12)
 		}
 	}
 }
