@@ -59,6 +59,7 @@ func TestDefaults(t *testing.T) {
 		{gaps, told("gaussian", cut), "exact-mc", "", "", 0},
 		{gaps, of("gaussian-natural", nil), "em-exact", "", "", 0},
 		{gaps, of("gaussian", three), "em-exact", "adam", "", 0},
+		{gaps, of("gaussian", within), "em-exact-mc", "", "", 0},
 		{gaps, by("gaussian", "iw"), "iw", "adam", "", 0},
 		{gaps, by("gaussian", "zeroed"), "zeroed", "lbfgs", "", 0},
 		{gaps, of("gaussian", func(s *spec) { s.Steps.Method = "zeroed"; sliced(s) }), "zeroed", "adam", "", 0},

@@ -19,7 +19,6 @@ import (
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
-	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -62,21 +61,6 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.(*Turns).Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
-}
-
-type unsaid struct {
-	losses.Objective
-	Weight func() float64
-}
-
-func TestSettingsThatCannotBeSaved(t *testing.T) {
-	_, table := testtables.Star(t, 3, 20, 0.3)
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) {
-			return unsaid{Objective: losses.Classical}, nil
-		}},
-		Steps: engine.Config{Method: "iw"}, Descent: descent.Passes(1, 0)}, trainers.Run{})
-	require.ErrorContains(t, err, "must be JSON")
 }
 
 // Arbitrary bytes under a valid checksum are refused or usable.
