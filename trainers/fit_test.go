@@ -52,8 +52,7 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 	rng := stream.New(3, 3)
 	g, err := simulate.Normal(3, rng)
 	require.NoError(t, err)
-	whole, err := g.Sample(n, rng)
-	require.NoError(t, err)
+	whole := testtables.Sampled(t, g, nil, n, 0, rng)
 	gaps, err := data.HideMCAR(whole, 0.2, rng)
 	require.NoError(t, err)
 	for _, e := range estimator.All {

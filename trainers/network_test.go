@@ -160,13 +160,11 @@ func TestCovariatesAgainstResiduals(t *testing.T) {
 	}
 }
 
-func bootstrapOf(resamples, stability, workers int) trainers.Spec {
-	s := trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Stability: stability}}
-	if resamples > 0 {
-		s.Inference.Kind, s.Inference.Resamples = "bootstrap", resamples
+func bootstrapOf(resamples int) trainers.Spec {
+	return trainers.Spec{
+		Network: &regpath.Config{}, Steps: engine.Config{Seed: 5, Workers: 2},
+		Inference: inference.Config{Kind: "bootstrap", Resamples: resamples},
 	}
-	s.Steps.Seed, s.Steps.Workers = 5, workers
-	return s
 }
 
 // To the first order in 1/n the bootstrap variance of r is the mean of u_i²/n (Efron & Tibshirani
@@ -182,7 +180,7 @@ func TestBootstrapOfACorrelation(t *testing.T) {
 	}
 	table, err := data.NewTable([]string{"a", "b"}, values, nil)
 	require.NoError(t, err)
-	r := estimate(t, table, bootstrapOf(resamples, 0, 2))
+	r := estimate(t, table, bootstrapOf(resamples))
 	require.True(t, r.Converged, r.Verdict)
 	u := r.Network.Network.Pairs[0].Uncertainty
 	a, b := table.Column(0), table.Column(1)
@@ -215,7 +213,7 @@ func TestFailedResamples(t *testing.T) {
 		for i := range table.N - together {
 			table.Observed[i*table.D+i%2] = false
 		}
-		s := bootstrapOf(100, 0, 2)
+		s := bootstrapOf(100)
 		s.Network.Lambdas = 6
 		r := estimate(t, table, s)
 		told := r.Warnings[len(r.Warnings)-1]
@@ -235,8 +233,8 @@ func TestFailedResamples(t *testing.T) {
 
 func TestBootstrapInShards(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
-	spec := bootstrapOf(6, 10, 2)
-	spec.Network.Lambdas = 8
+	spec := bootstrapOf(6)
+	spec.Network.Lambdas, spec.Inference.Stability = 8, 10
 	shard := func(spec trainers.Spec, run trainers.Run) *trainers.Result {
 		r, err := trainers.Estimate(t.Context(), table, spec, run)
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package trainers_test
 
 import (
+	"encoding/json"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,9 +12,11 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/graph"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -155,5 +158,24 @@ func TestNoTable(t *testing.T) {
 	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
 		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})
 		require.ErrorContains(t, err, "the table is nil")
+	}
+}
+
+// Also for defaults written out.
+func TestResolvedSpecsAreRead(t *testing.T) {
+	_, table := testtables.Normal(t, 300, 3)
+	low := domain.All(4)
+	low.Lower[0] = -20
+	for _, s := range []trainers.Spec{
+		{}, {Steps: engine.Config{Method: "iw"}}, {Steps: engine.Config{Method: "var"}}, {Steps: engine.Config{Method: "exact"}}, {Network: &regpath.Config{}},
+		{Steps: engine.Config{Method: "iw", FreeDraws: true, Draws: 3, DType: graph.Float32}, Domain: low},
+		{Steps: engine.Config{Draws: 10, ImputerSteps: 10, ProposalSD: 1, WarmUp: new(500), Imputer: engine.ImputerSpec{Options: json.RawMessage("")}}},
+		{Model: trainers.ModelSpec{Kind: "mixture"}, Steps: engine.Config{Draws: 10}},
+		{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr"}}, Inference: inference.Config{Level: 0.9}},
+		{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv"}}, Inference: inference.Config{Kind: "auto", Level: 0.9}},
+	} {
+		p := prepare(t, table, s)
+		p.Spec.Objective.Kind = "auto" // networks and mixtures take no other
+		prepare(t, table, p.Spec)
 	}
 }
