@@ -27,8 +27,7 @@ import (
 func TestErrorsAlongAFit(t *testing.T) {
 	g, table := testtables.Normal(t, 100, 27)
 	truth := testtables.At(t, g)
-	fresh, err := g.Sample(20000, stream.New(33, stream.Simulate))
-	require.NoError(t, err)
+	fresh := testtables.Must(g.Sample(20000, stream.New(33, stream.Simulate)))
 	for name, sample := range map[string][]float64{"exact": nil, "sampled": fresh.Values} {
 		r := estimate(t, table, trainers.Spec{
 			Steps: engine.Config{Method: "exact"}, Descent: descent.Passes(5, 0.05),
@@ -38,8 +37,7 @@ func TestErrorsAlongAFit(t *testing.T) {
 		for _, e := range r.History[4].Errors {
 			errors[e.Name] = e.Value
 		}
-		want, err := evaluate.GaussianFisher(m, truth)
-		require.NoError(t, err)
+		want := testtables.Must(evaluate.GaussianFisher(m, truth))
 		require.InDelta(t, want, errors["fisher_divergence"], 4*errors["fisher_divergence_se"]+1e-9, name)
 		require.InDelta(t, floats.Distance(m.Mean(), g.Mean, 2), errors["mean_error"], 1e-9, name)
 	}
@@ -50,11 +48,9 @@ func TestErrorsAlongAFit(t *testing.T) {
 func TestEveryMethodRecoversANormal(t *testing.T) {
 	const n = 800
 	rng := stream.New(3, 3)
-	g, err := simulate.Normal(3, rng)
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Normal(3, rng))
 	whole := testtables.Sampled(t, g, nil, n, 0, rng)
-	gaps, err := data.HideMCAR(whole, 0.2, rng)
-	require.NoError(t, err)
+	gaps := testtables.Must(data.HideMCAR(whole, 0.2, rng))
 	for _, e := range estimator.All {
 		if e.Name == "zeroed" || e.OfMatrix() { // biased; for networks or categories
 			continue
@@ -104,8 +100,7 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 func TestStopsAtItsBest(t *testing.T) {
 	rows, err := simulate.Modes(3, 3, stream.New(6, stream.Simulate)).Sample(200, stream.New(7, stream.Simulate))
 	require.NoError(t, err)
-	table, err := data.HideMCAR(rows, 0.2, stream.New(8, stream.Hide))
-	require.NoError(t, err)
+	table := testtables.Must(data.HideMCAR(rows, 0.2, stream.New(8, stream.Hide)))
 	s := trainers.Spec{
 		Model:   trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[16]}`)},
 		Steps:   engine.Config{Method: "em-variw", Batch: 40, Draws: 4, ImputerSteps: 2, WarmUp: new(20), Seed: 1},
@@ -206,8 +201,7 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 // At the conditionals of maximum likelihood a Gaussian model has equal weights.
 func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 300, 11)
-	table, err := data.HideMCAR(table, 0.4, stream.New(5, 1))
-	require.NoError(t, err)
+	table = testtables.Must(data.HideMCAR(table, 0.4, stream.New(5, 1)))
 	work, _ := data.Standardise(table)
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
 	p := prepare(t, table, trainers.Spec{Steps: engine.Config{Method: "variw", Imputer: engine.ImputerSpec{Kind: "linear"}}})

@@ -138,8 +138,7 @@ func mixedTable(t *testing.T, order [3]int) *data.Table {
 			observed = append(observed, rng.Float64() >= 0.1)
 		}
 	}
-	table, err := data.NewTable([]string{"x", "home", "sex", "w", "grade"}, values, observed)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"x", "home", "sex", "w", "grade"}, values, observed))
 	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary, data.Number, data.Ordered}
 	table.Levels = [][]string{nil, levels, {"f", "m"}, nil, {"low", "some", "good", "best"}}
 	return table

@@ -106,8 +106,7 @@ func TestPairwiseOfManyColumns(t *testing.T) {
 			table.Values, table.Observed = append(table.Values, before), append(table.Observed, true)
 		}
 	}
-	table, err := data.HideMCAR(table, 0.1, stream.New(1, stream.Hide))
-	require.NoError(t, err)
+	table = testtables.Must(data.HideMCAR(table, 0.1, stream.New(1, stream.Hide)))
 	want := estimate(t, table, trainers.Spec{
 		Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &regpath.Config{Lambdas: 10},
 	})
@@ -131,10 +130,8 @@ func TestPairwiseOfManyColumns(t *testing.T) {
 // regressions on them. R 4.2.2: x <- airquality[complete.cases(airquality), ]; e <-
 // residuals(lm(cbind(Ozone, Solar.R, Wind, Temp) ~ Month + Day, x)); -cov2cor(solve(cov(e)))
 func TestCovariatesAgainstResiduals(t *testing.T) {
-	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{})
-	require.NoError(t, err)
-	table, err = table.CompleteRows()
-	require.NoError(t, err)
+	table := testtables.Must(data.ReadCSV("../examples/airquality.csv", data.ReadOptions{}))
+	table = testtables.Must(table.CompleteRows())
 	covariates := []string{"Month", "Day"}
 	want := mat.NewSymDense(4, []float64{
 		1, 0.2050514550802482, -0.4489786416815071, 0.5597558445813821,
@@ -178,8 +175,7 @@ func TestBootstrapOfACorrelation(t *testing.T) {
 		x := rng.NormFloat64()
 		values = append(values, x, 0.5*x+math.Sqrt(0.75)*rng.NormFloat64())
 	}
-	table, err := data.NewTable([]string{"a", "b"}, values, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"a", "b"}, values, nil))
 	r := estimate(t, table, bootstrapOf(resamples))
 	require.True(t, r.Converged, r.Verdict)
 	u := r.Network.Network.Pairs[0].Uncertainty

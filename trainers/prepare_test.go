@@ -28,8 +28,7 @@ func TestDefaults(t *testing.T) {
 	_, gaps := testtables.Normal(t, 150, 11)
 	complete := *gaps
 	complete.Observed = slices.Repeat([]bool{true}, len(gaps.Observed))
-	plane, err := gaps.Select(gaps.Names[:2])
-	require.NoError(t, err)
+	plane := testtables.Must(gaps.Select(gaps.Names[:2]))
 	known := &missingness.Model{Logistic: missingness.NewLogistic(4)}
 	cut := &missingness.Model{Censored: missingness.NewCensored(4)}
 	cut.Censored.Above[3] = 1e3

@@ -27,8 +27,7 @@ import (
 func TestRefusals(t *testing.T) {
 	_, numbers := testtables.Normal(t, 60, 24)
 	_, law, _ := testtables.Pair()
-	two, err := numbers.Select(numbers.Names[:2])
-	require.NoError(t, err)
+	two := testtables.Must(numbers.Select(numbers.Names[:2]))
 	few := tenRows(t)
 	few.Observed[4] = false
 	categories, city := items(t, 100), cityTable(50)

@@ -130,10 +130,8 @@ func weightedAir(t *testing.T) *data.Table {
 	t.Helper()
 	values := []float64{41, 67, 36, 72, 12, 74, 18, 62, 23, 65, 19, 59, 8, 61, 16, 69, 11, 66, 14, 68,
 		18, 58, 14, 64, 34, 66, 6, 57, 30, 68, 11, 62, 1, 59, 11, 73, 4, 61, 32, 61}
-	table, err := data.NewTable([]string{"Ozone", "Temp"}, values, nil)
-	require.NoError(t, err)
-	table, err = table.Weighted(slices.Repeat([]float64{1, 3, 0.5, 2}, 5))
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"Ozone", "Temp"}, values, nil))
+	table = testtables.Must(table.Weighted(slices.Repeat([]float64{1, 3, 0.5, 2}, 5)))
 	return table
 }
 
@@ -316,8 +314,7 @@ func TestInPlace(t *testing.T) {
 // n normal rows with a fifth of the cells missing.
 func normalFile(t *testing.T, n int, name string) (file string, table *data.Table) {
 	rng := stream.New(4, 4)
-	g, err := simulate.Normal(3, rng)
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Normal(3, rng))
 	table = testtables.Sampled(t, g, nil, n, 0.2, rng)
 	for k, seen := range table.Observed {
 		if !seen {
@@ -326,8 +323,7 @@ func normalFile(t *testing.T, n int, name string) (file string, table *data.Tabl
 	}
 	file = filepath.Join(t.TempDir(), name)
 	require.NoError(t, data.WriteNumbers(atomicfile.Write, file, table.Names, table.Values))
-	table, err = data.ReadFile(file, data.ReadOptions{})
-	require.NoError(t, err)
+	table = testtables.Must(data.ReadFile(file, data.ReadOptions{}))
 	return file, table
 }
 

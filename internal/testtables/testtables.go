@@ -87,6 +87,14 @@ func Inverse(t testing.TB, p mat.Symmetric) *mat.SymDense {
 	return &inverse
 }
 
+// Must is v. An error panics: for the steps that prepare a test.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // At is a Gaussian model with these parameters.
 func At(t testing.TB, g simulate.Gaussian) *model.Gaussian {
 	t.Helper()

@@ -61,18 +61,14 @@ func compared(t *testing.T, p Problem, c Config, workers int) *Result {
 func TestUnpenalisedAgainstR(t *testing.T) {
 	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp", "Month"}})
 	require.NoError(t, err)
-	table, err = table.CompleteRows()
-	require.NoError(t, err)
+	table = testtables.Must(table.CompleteRows())
 	groups := map[bool][]int{} // by whether the month is after June
 	for i, month := range table.Column(4) {
 		groups[month > 6] = append(groups[month > 6], i)
 	}
-	table, err = table.Select(table.Names[:4])
-	require.NoError(t, err)
-	a, err := table.Rows(groups[false])
-	require.NoError(t, err)
-	b, err := table.Rows(groups[true])
-	require.NoError(t, err)
+	table = testtables.Must(table.Select(table.Names[:4]))
+	a := testtables.Must(table.Rows(groups[false]))
+	b := testtables.Must(table.Rows(groups[true]))
 	const n = 299
 	r := compared(t, problem(t, a, b, unpenalised), Config{Permutations: n, Seed: 6}, 2)
 	require.InDelta(t, 0.276195385532003, r.Structure.Observed, 1e-8)
@@ -236,12 +232,10 @@ func grouped(t *testing.T, effect float64, seed uint64) *data.Table {
 		yes := floats.MaxIdx([]float64{0, x + rng.NormFloat64()})
 		values = append(values, x, float64(level), float64(yes))
 	}
-	table, err := data.NewTable([]string{"x", "home", "ill"}, values, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"x", "home", "ill"}, values, nil))
 	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary}
 	table.Levels = [][]string{nil, {"flat", "house", "tent"}, {"no", "yes"}}
-	table, err = data.HideMCAR(table, 0.05, rng)
-	require.NoError(t, err)
+	table = testtables.Must(data.HideMCAR(table, 0.05, rng))
 	return table
 }
 

@@ -12,13 +12,13 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
 
 func bumpy(t testing.TB) *fitted.Model {
-	m, err := nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3))
-	require.NoError(t, err)
+	m := testtables.Must(nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3)))
 	for _, p := range m.Params()[:3] { // weights, biases and output
 		for i := range p.Value {
 			p.Value[i] *= 6
@@ -45,8 +45,7 @@ func onGrid(t testing.TB, f *fitted.Model, row []float64) (mean, sd []float64, p
 		}
 		z = append(z, at...)
 	}
-	e, err := model.NewEvaluator(f.Model, len(columns[0]), false)
-	require.NoError(t, err)
+	e := testtables.Must(model.NewEvaluator(f.Model, len(columns[0]), false))
 	log, _, err := e.At(z)
 	require.NoError(t, err)
 	weight := make([]float64, len(log))

@@ -22,10 +22,8 @@ func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	names := []string{"a", "b", "c"}
 	cov, mean := mat.NewSymDense(3, []float64{0.5, 0.3, 0.1, 0.3, 1, 0.2, 0.1, 0.2, 0.4}), []float64{1, -0.5, 5}
 	g := testtables.At(t, simulate.Gaussian{Mean: mean, Precision: testtables.Inverse(t, cov)})
-	spec, err := transform.Parse([]string{"a=log", "c=sqrt"})
-	require.NoError(t, err)
-	table, err := data.NewTable(names, []float64{1, 0, 1, 2, 1, 2}, nil)
-	require.NoError(t, err)
+	spec := testtables.Must(transform.Parse([]string{"a=log", "c=sqrt"}))
+	table := testtables.Must(data.NewTable(names, []float64{1, 0, 1, 2, 1, 2}, nil))
 	functions, err := spec.Fit(table, nil)
 	require.NoError(t, err)
 	s := fitted.Saved{Kind: "gaussian", Model: g, Names: names, Transform: functions,

@@ -22,8 +22,7 @@ import (
 )
 
 func chain(t *testing.T, d int, strength float64) *Truth {
-	g, err := simulate.Graph("chain", d, 0, strength, stream.New(1))
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Graph("chain", d, 0, strength, stream.New(1)))
 	names := strings.Split("abcdefghij", "")[:d]
 	truth, err := NewTruth(names, g, nil, 0)
 	require.NoError(t, err)
@@ -125,8 +124,7 @@ func TestGapsLikeATable(t *testing.T) {
 	like, err := data.NewTable(truth.Names, []float64{1, 0, 3, 4, 5, 6, 7, 8, 0, 2, 4, 0}, []bool{true, false, true, true, true, true, true, true, false, true, true, false})
 	require.NoError(t, err)
 	p := Problem{Truth: truth, Gaps: Gaps{Like: like}}
-	drawn, err := p.Draw(4000, 0, 1)
-	require.NoError(t, err)
+	drawn := testtables.Must(p.Draw(4000, 0, 1))
 	require.Equal(t, truth.Names, drawn.Names)
 	count := map[[3]bool]float64{}
 	for i := range drawn.N {
@@ -137,13 +135,11 @@ func TestGapsLikeATable(t *testing.T) {
 	require.InDelta(t, 1000, count[[3]bool{true, false, true}], 4*se)
 	require.InDelta(t, 1000, count[[3]bool{true, true, true}], 4*se)
 	require.InDelta(t, 2000, count[[3]bool{true, true, false}], 4*se)
-	again, err := p.Draw(4000, 1, 1)
-	require.NoError(t, err)
+	again := testtables.Must(p.Draw(4000, 1, 1))
 	require.NotEqual(t, drawn.Values, again.Values)
 
 	p.Gaps = Gaps{Share: 0.4}
-	drawn, err = p.Draw(4000, 0, 1)
-	require.NoError(t, err)
+	drawn = testtables.Must(p.Draw(4000, 0, 1))
 	require.InDelta(t, 0.4, float64(drawn.Missing())/12000, 4*math.Sqrt(0.4*0.6/12000))
 }
 

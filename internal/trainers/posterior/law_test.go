@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/mcmc"
 )
 
@@ -211,8 +212,7 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 			for at := range observed {
 				values[at], observed[at] = float64(at%3), at%5 > 0
 			}
-			gaps, err := data.NewTable(names, values, observed)
-			require.NoError(t, err)
+			gaps := testtables.Must(data.NewTable(names, values, observed))
 			s := newChain(gaps, c, a, c.stream(0))
 			if nominal && components == 1 {
 				s.observed = make([]bool, rows)
@@ -255,8 +255,7 @@ func TestAnchor(t *testing.T) {
 		x := rng.NormFloat64()
 		values, observed = append(values, 2+x, 0.8*x+0.6*rng.NormFloat64()), append(observed, true, rng.Float64() > 0.2)
 	}
-	z, err := data.NewTable([]string{"x", "y"}, values, observed)
-	require.NoError(t, err)
+	z := testtables.Must(data.NewTable([]string{"x", "y"}, values, observed))
 	c := Config{Draws: 1, Components: 2, WarmUp: 5, Iterations: 10, Workers: 1, Seed: 1}
 	a, err := c.anchor(t.Context(), z)
 	require.NoError(t, err)

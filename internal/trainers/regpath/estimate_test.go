@@ -91,15 +91,14 @@ func TestAgainComesToTheSame(t *testing.T) {
 				rows[i] = rng.IntN(table.N)
 			}
 			slices.Sort(rows)
-			drawn, err := table.Rows(rows)
-			require.NoError(t, err)
+			drawn := testtables.Must(table.Rows(rows))
 			drawn, _ = data.Standardise(drawn)
 			estimate := func(again bool) *Run {
 				r := started(t, drawn, method, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
 				if again {
 					r.Again()
 				}
-				_, err = r.Estimate(t.Context(), func() error { return nil })
+				_, err := r.Estimate(t.Context(), func() error { return nil })
 				require.NoError(t, err)
 				require.True(t, r.State.Refine.Converged)
 				return r

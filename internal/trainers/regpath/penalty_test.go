@@ -191,17 +191,14 @@ func TestFreedom(t *testing.T) {
 		var gains, counts []float64
 		for seed := range uint64(tables) {
 			rng := stream.New(seed, 1)
-			both, err := g.Sample(2*n, rng)
-			require.NoError(t, err)
+			both := testtables.Must(g.Sample(2*n, rng))
 			for at := range n * d {
 				if at%d != at/d%d && rng.Float64() < missing {
 					both.Observed[at], both.Observed[n*d+at] = false, false // the other rows have the same missing cells
 				}
 			}
-			own, err := both.Rows(both.AllRows()[:n])
-			require.NoError(t, err)
-			others, err := both.Rows(both.AllRows()[n:])
-			require.NoError(t, err)
+			own := testtables.Must(both.Rows(both.AllRows()[:n]))
+			others := testtables.Must(both.Rows(both.AllRows()[n:]))
 			r := started(t, own, "em-exact", Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 			f, err := newPilotFit(r.problem, own.AllRows(), 1)
 			require.NoError(t, err)

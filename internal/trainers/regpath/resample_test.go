@@ -57,8 +57,7 @@ func TestHeldOutLosses(t *testing.T) {
 		r, heldOut, err := part(t.Context(), whole.walk, p)
 		require.NoError(t, err)
 		require.Len(t, heldOut, 5)
-		rows, err := work.Rows(p.heldOut)
-		require.NoError(t, err)
+		rows := testtables.Must(work.Rows(p.heldOut))
 		for l, q := range r.State.Points {
 			want, m := 0., model.NewGaussian(d, model.FreeSymmetric)
 			copy(m.Packed.Value, q.Packed)

@@ -129,8 +129,7 @@ func TestRefusals(t *testing.T) {
 		require.True(t, errors.As(err, &wrong) || c.config.LambdaMax > 0, c.want)
 	}
 	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
-	one, err := table.Select(table.Names[:1])
-	require.NoError(t, err)
+	one := testtables.Must(table.Select(table.Names[:1]))
 	for want, c := range map[string]struct {
 		problem engine.Problem
 		config  Config
@@ -140,10 +139,10 @@ func TestRefusals(t *testing.T) {
 		"stability needs at least 8": {engine.Problem{Table: few}, Config{Select: own("stability")}},
 		"at least two columns":       {engine.Problem{Table: one}, Config{}},
 	} {
-		_, err = New(c.problem, engine.Config{Method: "exact"}, c.config, &State{})
+		_, err := New(c.problem, engine.Config{Method: "exact"}, c.config, &State{})
 		require.ErrorContains(t, err, want)
 	}
 	r := started(t, table, "exact", Config{Penalty: by(adaptive), LambdaMin: 1e9}, &State{})
-	_, err = r.Estimate(t.Context(), func() error { return nil })
+	_, err := r.Estimate(t.Context(), func() error { return nil })
 	require.ErrorIs(t, err, ErrLambdas, "the largest λ is known after the pilot")
 }

@@ -35,8 +35,7 @@ func corner() (simulate.Gaussian, *domain.Domain) {
 func some(t *testing.T, n int) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, s := corner()
-	table, err := g.SampleInside(s, n, stream.New(3, stream.Simulate))
-	require.NoError(t, err)
+	table := testtables.Must(g.SampleInside(s, n, stream.New(3, stream.Simulate)))
 	for i := range n {
 		for j := range 3 {
 			if i%3 == 1 && j == 0 || i%3 == 2 && j > 0 {
@@ -202,8 +201,7 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	for i := range want {
 		require.InDelta(t, want[i], mean[i], 4.5*se[i])
 	}
-	complete, err := table.CompleteRows()
-	require.NoError(t, err)
+	complete := testtables.Must(table.CompleteRows())
 	require.Greater(t, complete.N, 8)
 	require.InDeltaSlice(t, likeliest(complete), root(complete, 1), 1e-6)
 }

@@ -72,8 +72,7 @@ func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 // Moments of the complete rows.
 func near(t testing.TB, table *data.Table) *model.Gaussian {
 	t.Helper()
-	whole, err := table.CompleteRows()
-	require.NoError(t, err)
+	whole := testtables.Must(table.CompleteRows())
 	var s mat.SymDense
 	stat.CovarianceMatrix(&s, mat.NewDense(whole.N, whole.D, whole.Values), nil)
 	g := simulate.Gaussian{Precision: testtables.Inverse(t, &s)}
@@ -94,11 +93,9 @@ func skewed(t testing.TB, n, d int, missing float64) *data.Table {
 		}
 	}
 	names := []string{"a", "b", "c", "d"}[:d]
-	table, err := data.NewTable(names, x, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable(names, x, nil))
 	if missing > 0 {
-		table, err = data.HideMCAR(table, missing, rng)
-		require.NoError(t, err)
+		table = testtables.Must(data.HideMCAR(table, missing, rng))
 	}
 	return table
 }
@@ -173,13 +170,11 @@ func TestInfluenceOfRows(t *testing.T) {
 				}
 			}
 			at := func(rows []int) []float64 {
-				x, err := table.Rows(rows)
-				require.NoError(t, err)
+				x := testtables.Must(table.Rows(rows))
 				estimates, _ := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
 				return estimates
 			}
-			x, err := table.Rows(all)
-			require.NoError(t, err)
+			x := testtables.Must(table.Rows(all))
 			_, se := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
 			want := make([]float64, len(se))
 			for i := range n {
@@ -204,8 +199,7 @@ func balanced(t testing.TB, n int) *data.Table {
 	for range n {
 		x = append(x, 2*rng.Float64()-1, 4*rng.Float64()-2)
 	}
-	table, err := data.NewTable([]string{"a", "b"}, x, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"a", "b"}, x, nil))
 	return table
 }
 
