@@ -135,8 +135,7 @@ func TestMixtureWithLevelsResumed(t *testing.T) {
 	_, err := trainers.Estimate(ctx, table, s, trainers.Run{State: state})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, state.Mixture.Tried, 2)
-	resumed, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{State: state})
-	require.NoError(t, err)
+	resumed := estimate(t, table, mixtureSpec, trainers.Run{State: state})
 	require.Equal(t, whole.Model, resumed.Model)
 	s.Steps.Seed = 9
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})

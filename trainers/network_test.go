@@ -21,9 +21,9 @@ import (
 	"missingscore/trainers"
 )
 
-func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result {
+func estimate(t *testing.T, table *data.Table, s trainers.Spec, run ...trainers.Run) *trainers.Result {
 	t.Helper()
-	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	r, err := trainers.Estimate(t.Context(), table, s, append(run, trainers.Run{})[0])
 	require.NoError(t, err)
 	return r
 }
@@ -231,17 +231,12 @@ func TestBootstrapInShards(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	spec := bootstrapOf(6)
 	spec.Network.Lambdas, spec.Inference.Stability = 8, 10
-	shard := func(spec trainers.Spec, run trainers.Run) *trainers.Result {
-		r, err := trainers.Estimate(t.Context(), table, spec, run)
-		require.NoError(t, err)
-		return r
-	}
 	whole := estimate(t, table, spec)
 	require.NotNil(t, whole.Network.Stability)
 	joined := &trainers.State{}
 	for i := range 3 {
 		state := &trainers.State{}
-		r := shard(spec, trainers.Run{State: state, Shard: inference.Shard{I: 3 - i, N: 3}})
+		r := estimate(t, table, spec, trainers.Run{State: state, Shard: inference.Shard{I: 3 - i, N: 3}})
 		require.Nil(t, r.Network.Inference)
 		require.Nil(t, r.Network.Stability)
 		if i == 0 {
@@ -251,13 +246,13 @@ func TestBootstrapInShards(t *testing.T) {
 		}
 		require.Len(t, joined.Inference.Left(spec.Inference), []int{11, 6, 0}[i])
 	}
-	r := shard(spec, trainers.Run{State: joined})
+	r := estimate(t, table, spec, trainers.Run{State: joined})
 	require.Equal(t, whole.Network.Stability, r.Network.Stability)
 	require.Equal(t, fmt.Sprint(whole.Network.Network.Pairs[0].Uncertainty), fmt.Sprint(r.Network.Network.Pairs[0].Uncertainty)) // NaN included
 
 	spec.Steps.Seed++
 	other := &trainers.State{}
-	shard(spec, trainers.Run{State: other, Shard: inference.Shard{I: 1, N: 3}})
+	estimate(t, table, spec, trainers.Run{State: other, Shard: inference.Shard{I: 1, N: 3}})
 	require.ErrorIs(t, joined.Join(other), trainers.ErrOtherRun)
 }
 

@@ -120,8 +120,6 @@ func TestRefusals(t *testing.T) {
 			"a network needs the objective auto":     func(s *spec) { s.Objective.Kind = "classical" },
 			"by NetworkResult.Rates":                 func(s *spec) { s.Truth = &trainers.Truth{} },
 			"descent":                                func(s *spec) { s.Descent.Epochs = 3 },
-			"warm_up":                                func(s *spec) { s.Steps.WarmUp = new(7) },
-			"draws":                                  func(s *spec) { s.Steps.Draws = 20 },
 			"penalty":                                func(s *spec) { s.Network.Penalty = regpath.Penalty{Kind: "l1", Alpha: 0.2} },
 			"gamma":                                  func(s *spec) { s.Network.Select = regpath.Selection{Kind: "cv", Gamma: new(0.5)} },
 			"density":                                func(s *spec) { s.Network.Select.Density = 0.5 },

@@ -26,8 +26,7 @@ func TestStateRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	c := trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
 	file := filepath.Join(t.TempDir(), "state")
-	_, err := trainers.Estimate(t.Context(), table, c, trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
-	require.NoError(t, err)
+	estimate(t, table, c, trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
 	loaded, err := trainers.LoadState(file)
 	require.NoError(t, err)
 	c.Steps.Seed = 9
@@ -52,10 +51,9 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	s := trainers.Spec{Steps: engine.Config{Method: "em-exact"}}
 	state := &trainers.State{}
-	_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
-	require.NoError(t, err)
+	estimate(t, table, s, trainers.Run{State: state})
 	state.Descent.EM.Solved = nil
-	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
+	_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
 	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.(*Turns).Put, at ")
@@ -119,19 +117,17 @@ func TestMoreStepsGoOn(t *testing.T) {
 		whole := estimate(t, table, spec)
 		state := &trainers.State{}
 		spec.Descent = d[0]
-		short, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
-		require.NoError(t, err)
+		short := estimate(t, table, spec, trainers.Run{State: state})
 		require.NotEqual(t, whole.Model.Model.Params()[0].Value, short.Model.Model.Params()[0].Value, method)
 		spec.Descent = d[1]
-		more, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
-		require.NoError(t, err)
+		more := estimate(t, table, spec, trainers.Run{State: state})
 		require.Equal(t, whole.Model.Model.Params()[0].Value, more.Model.Model.Params()[0].Value, method)
 		require.Len(t, more.History, len(whole.History), method)
 		spec.Descent.Rate, spec.Descent.Tolerance = 0.02, 0
 		if method != "iw" {
 			spec.Descent.Rate, spec.Descent.Tolerance = 0, 1e-3
 		}
-		_, err = trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
+		_, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
 		require.ErrorIs(t, err, trainers.ErrOtherRun, method)
 	}
 }

@@ -48,21 +48,17 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 	for seed := range tables {
 		rng := stream.New(uint64(seed), stream.Simulate)
 		table := &data.Table{N: n, D: 2, Names: []string{"a", "b"}}
-		var count, above [2]float64
 		for range n {
 			for j, cut := range []float64{0, -0.5} {
-				v, seen := 0.0, rng.Float64() < []float64{1, 0.6}[j]
+				seen, v := rng.Float64() < []float64{1, 0.6}[j], 0.0
 				if rng.NormFloat64() > cut {
 					v = 1
 				}
-				if table.Values, table.Observed = append(table.Values, v), append(table.Observed, seen); seen {
-					count[j]++
-					above[j] += v
-				}
+				table.Values, table.Observed = append(table.Values, v), append(table.Observed, seen)
 			}
 		}
-		for j := range count {
-			cut := distuv.UnitNormal.Quantile(1 - above[j]/count[j])
+		for j := range 2 {
+			cut := distuv.UnitNormal.Quantile(1 - stat.Mean(table.Column(j), nil))
 			table.Cuts = append(table.Cuts, []float64{cut})
 			for i := j; i < len(table.Values); i += 2 { // any number between its thresholds
 				table.Values[i] += cut - 0.5
