@@ -1,9 +1,7 @@
 package mixed
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 // Draws of the truth; y is missing where x is large, city at random.
@@ -193,22 +192,12 @@ func TestCutAndResumed(t *testing.T) {
 	table := clusters(t, 200, stream.New(4))
 	whole, err := Fit(t.Context(), table, Config{Seed: 1})
 	require.NoError(t, err)
-	for _, at := range []int{2, len(whole.Tried) + 1, len(whole.Tried) + 4} {
-		ctx, cut := context.WithCancel(t.Context())
-		state, saves := &State{}, 0
-		_, err := Fit(ctx, table, Config{Seed: 1, State: state, Save: func() error {
-			if saves++; saves == at {
-				cut()
-			}
-			return nil
-		}})
-		require.ErrorIs(t, err, context.Canceled)
-		var text bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&text).Encode(state))
-		again := &State{}
-		require.NoError(t, gob.NewDecoder(&text).Decode(again))
-		resumed, err := Fit(t.Context(), table, Config{Seed: 1, State: again})
-		require.NoError(t, err)
-		require.Equal(t, whole, resumed)
-	}
+	state := &State{}
+	var resumed any
+	testtables.Resumed(t, func(ctx context.Context, save func() error) (err error) {
+		state = testtables.Saved(t, state)
+		resumed, err = Fit(ctx, table, Config{Seed: 1, State: state, Save: save})
+		return err
+	})
+	require.Equal(t, whole, resumed)
 }

@@ -98,8 +98,7 @@ func TestAgainComesToTheSame(t *testing.T) {
 				if again {
 					r.Again()
 				}
-				_, err := r.Estimate(t.Context(), func() error { return nil })
-				require.NoError(t, err)
+				finish(t, r)
 				require.True(t, r.State.Refine.Converged)
 				return r
 			}

@@ -1,9 +1,7 @@
 package regpath
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"math"
 	"slices"
@@ -84,46 +82,25 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, automatic)
 }
 
-// requireResumes interrupts an estimate at every second save and compares it with an uninterrupted
-// one.
+// requireResumes compares an estimate that is cut again and again with an uninterrupted one.
 func requireResumes(t *testing.T, p engine.Problem, steps engine.Config, c Config) {
 	t.Helper()
-	start := func(s *State, workers int) *Run {
-		steps.Workers, steps.Batch = workers, 50
-		r := startedOf(t, p, steps, c, s)
-		return r
-	}
-	whole := start(&State{}, 1)
-	_, err := whole.Estimate(t.Context(), func() error { return nil })
-	require.NoError(t, err)
-	s, seen := &State{}, 0
+	steps.Workers, steps.Batch = 1, 50
+	whole := startedOf(t, p, steps, c, &State{})
+	finish(t, whole)
+	steps.Workers = 2
+	s := &State{}
 	var saved engine.State
-	for {
-		ctx, cancel := context.WithCancel(t.Context())
-		saves := 0
-		r := start(s, 2)
-		if seen++; seen > 1 {
+	testtables.Resumed(t, func(ctx context.Context, save func() error) error {
+		s = testtables.Saved(t, s)
+		r := startedOf(t, p, steps, c, s)
+		if saved.Model != nil {
 			r.Restore(saved)
 		}
-		_, err := r.Estimate(ctx, func() error {
-			if saves++; saves == 2 {
-				cancel()
-			}
-			return nil
-		})
+		_, err := r.Estimate(ctx, save)
 		saved = r.Capture()
-		cancel()
-		if err == nil {
-			break
-		}
-		var text bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&text).Encode(s))
-		s = &State{}
-		require.NoError(t, gob.NewDecoder(&text).Decode(s))
-		require.ErrorIs(t, err, context.Canceled)
-		require.Less(t, seen, 200)
-	}
-	require.Greater(t, seen, 1)
+		return err
+	})
 	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN differs from itself
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }

@@ -3,6 +3,7 @@ package regpath
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,16 @@ func TestPartsOfTheRows(t *testing.T) {
 		for _, p := range parts {
 			require.Len(t, p.fit, size)
 		}
+	}
+	for rows, left := range map[int]int{20: 0, 21: 1} {
+		halves := Selection{Kind: "stability"}.parts(rows, 3)
+		require.Len(t, halves, 100)
+		for k := 0; k < 100; k += 2 {
+			both := slices.Concat(halves[k].fit, halves[k+1].fit)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(both))), rows-left)
+			require.Len(t, halves[k].fit, 10)
+		}
+		require.NotEqual(t, halves[0].fit, halves[2].fit)
 	}
 }
 

@@ -41,9 +41,14 @@ func started(t *testing.T, table *data.Table, method string, c Config, s *State)
 func estimateOf(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
 	t.Helper()
 	r = startedOf(t, p, steps, c, &State{})
+	return r, finish(t, r)
+}
+
+func finish(t *testing.T, r *Run) (scores []float64) {
+	t.Helper()
 	scores, err := r.Estimate(t.Context(), func() error { return nil })
 	require.NoError(t, err)
-	return r, scores
+	return scores
 }
 
 func estimate(t *testing.T, table *data.Table, method string, c Config) (r *Run, scores []float64) {

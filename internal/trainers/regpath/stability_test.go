@@ -1,7 +1,6 @@
 package regpath
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,19 +8,6 @@ import (
 
 	"missingscore/internal/testtables"
 )
-
-func TestHalvesComplementEachOther(t *testing.T) {
-	for rows, left := range map[int]int{20: 0, 21: 1} {
-		parts := Selection{Kind: "stability"}.parts(rows, 3)
-		require.Len(t, parts, 100)
-		for k := 0; k < 100; k += 2 {
-			both := slices.Sorted(slices.Values(slices.Concat(parts[k].fit, parts[k+1].fit)))
-			require.Len(t, slices.Compact(both), rows-left)
-			require.Len(t, parts[k].fit, 10)
-		}
-		require.NotEqual(t, parts[0].fit, parts[2].fit)
-	}
-}
 
 // B = 50, τ = 3/4: 1/(2(½ − 1/100)) and 2; τ = 0.9: 4(0.1 + 0.01)/1.02 and 1.25 (Shah & Samworth
 // 2013, theorem 2 and equation 5).

@@ -195,11 +195,10 @@ func TestInfluenceOfRows(t *testing.T) {
 func balanced(t testing.TB, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(3, stream.Simulate)
-	var x []float64
-	for range n {
-		x = append(x, 2*rng.Float64()-1, 4*rng.Float64()-2)
+	table := skewed(t, n, 2, 0)
+	for i := range table.Values {
+		table.Values[i] = float64(1+i%2) * (2*rng.Float64() - 1)
 	}
-	table := testtables.Must(data.NewTable([]string{"a", "b"}, x, nil))
 	return table
 }
 
