@@ -37,13 +37,10 @@ func TestStateRefusals(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
-	for _, at := range []int{0, len(whole) / 2, len(whole) - 1} { // package checkedfile tries every bit
-		damaged := slices.Clone(whole)
-		damaged[at] ^= 1
-		require.NoError(t, os.WriteFile(file, damaged, 0o600))
-		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, file+" is damaged or not a saved state; delete it and start again")
-	}
+	whole[len(whole)/2] ^= 1 // package checkedfile tries every bit
+	require.NoError(t, os.WriteFile(file, whole, 0o600))
+	_, err = trainers.LoadState(file)
+	require.EqualError(t, err, file+" is damaged or not a saved state; delete it and start again")
 }
 
 // A StateError wraps the panic.

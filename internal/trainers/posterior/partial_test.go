@@ -2,6 +2,7 @@ package posterior
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -9,19 +10,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
-
-type cut struct {
-	context.Context
-	left int
-}
-
-func (c *cut) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 func TestResumed(t *testing.T) {
 	rng := stream.New(4)
@@ -36,17 +26,14 @@ func TestResumed(t *testing.T) {
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "state")
 		c.Partial = NewPartial("run")
-		c.Save = func(p *Partial) error { return p.Save(path) }
-		for pieces := 1; ; pieces++ {
-			again, err := Draw(&cut{t.Context(), 600}, z, c)
-			if err == nil {
-				require.Greater(t, pieces, 1)
-				require.Equal(t, whole, again)
-				break
+		var again *Drawn
+		testtables.Resumed(t, func(ctx context.Context, save func() error) (err error) {
+			c.Save = func(p *Partial) error { return errors.Join(p.Save(path), save()) }
+			if again, err = Draw(ctx, z, c); err != nil {
+				c.Partial = testtables.Must(LoadPartial(path, "run", nil))
 			}
-			require.ErrorIs(t, err, context.Canceled)
-			c.Partial, err = LoadPartial(path, "run", nil)
-			require.NoError(t, err)
-		}
+			return err
+		})
+		require.Equal(t, whole, again)
 	}
 }
