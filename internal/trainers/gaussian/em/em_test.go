@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/graph"
@@ -82,6 +83,22 @@ func turnsOf(t *testing.T, table *data.Table, kind model.Parameterisation) em.Tu
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
 	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+}
+
+func TestTurnWithoutGapsGivesTheMoments(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0)
+	for i := range table.Values {
+		table.Values[i] += float64(i%4) - 0.7
+	}
+	turns := turnsOf(t, table, model.Natural)
+	require.NoError(t, turns.Turn(t.Context(), &em.State{}, em.Unpenalised))
+	var want mat.SymDense
+	stat.CovarianceMatrix(&want, mat.NewDense(80, 4, table.Values), nil)
+	want.ScaleSym(79./80, &want)
+	require.True(t, mat.EqualApprox(&want, testtables.Inverse(t, turns.Model.Precision()), 1e-10))
+	for j, mean := range turns.Model.Mean() {
+		require.InDelta(t, stat.Mean(table.Column(j), nil), mean, 1e-10)
+	}
 }
 
 // Moments that changed from b to a: the model goes to (2a − b)⁻¹, or to a⁻¹ if that is not positive
