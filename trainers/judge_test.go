@@ -84,8 +84,8 @@ func TestZeroedIsMeanFilling(t *testing.T) {
 		keepUnits     bool
 		warnings      []string
 	}{
-		{table, "zeroed", "gaussian", false, []string{"zeroed fills missing cells with the column's mean, because columns " +
-			"are standardised; for the paper's zeros in the table's units add Spec.KeepUnits"}},
+		{table, "zeroed", "gaussian", false, []string{"zeroed fills missing cells with the column's mean, " +
+			"because columns are standardised; for the paper's zeros in the table's units add Spec.KeepUnits"}},
 		{table, "zeroed", "gaussian", true, nil},
 		{&whole, "zeroed", "gaussian", false, nil},
 		{table, "exact", "gaussian", false, nil},

@@ -45,9 +45,8 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 // R's lavaan 0.6-14 (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2), and 30 iterations
 // of plain EM in base R.
 func TestRefitIsMaximumLikelihoodOfAirQuality(t *testing.T) {
-	r := estimate(t, airQuality(), trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &regpath.Config{
-		Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true),
-	}})
+	c := regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}
+	r := estimate(t, airQuality(), trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &c})
 	require.True(t, r.Converged, r.Verdict)
 	m := r.Model.Model.(*model.Gaussian)
 	var diagonal, partial []float64
@@ -61,8 +60,8 @@ func TestRefitIsMaximumLikelihoodOfAirQuality(t *testing.T) {
 	require.InEpsilonSlice(t, means, m.Mean(), 1e-8)
 	require.InEpsilonSlice(t, []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746,
 		0.021808389457865333}, diagonal, 1e-8)
-	require.InDeltaSlice(t, []float64{0.243185474455124, -0.420068166088964, 0.178086106761174, 0.537797610044597,
-		0.104527350308330, -0.127407159724551}, partial, 1e-8)
+	require.InDeltaSlice(t, []float64{0.243185474455124, -0.420068166088964, 0.178086106761174,
+		0.537797610044597, 0.104527350308330, -0.127407159724551}, partial, 1e-8)
 }
 
 func TestAssumption(t *testing.T) {

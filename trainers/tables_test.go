@@ -179,9 +179,11 @@ func TestWeightedEBIC(t *testing.T) {
 func TestWeightsReachBatches(t *testing.T) {
 	_, table := testtables.Normal(t, 200, 5)
 	fit := func() []float64 {
-		weighted, err := table.Weighted(slices.Concat(slices.Repeat([]float64{1}, 100), slices.Repeat([]float64{1e-9}, 100)))
+		weights := slices.Concat(slices.Repeat([]float64{1}, 100), slices.Repeat([]float64{1e-9}, 100))
+		weighted, err := table.Weighted(weights)
 		require.NoError(t, err)
-		r := estimate(t, weighted, trainers.Spec{Steps: engine.Config{Method: "iw"}, Descent: descent.Passes(20, 0.01)})
+		s := trainers.Spec{Steps: engine.Config{Method: "iw"}, Descent: descent.Passes(20, 0.01)}
+		r := estimate(t, weighted, s)
 		m := r.Model.Model.(*model.Gaussian)
 		return append(m.Mean(), graph.Pack(m.Precision())...)
 	}
@@ -294,7 +296,8 @@ func TestInPlace(t *testing.T) {
 	before := slices.Clone(table.Values)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &regpath.Config{}}, trainers.Run{InPlace: true})
+	s := trainers.Spec{Network: &regpath.Config{}}
+	_, err := trainers.Estimate(ctx, table, s, trainers.Run{InPlace: true})
 	require.ErrorIs(t, err, context.Canceled)
 	require.InDeltaSlice(t, before, table.Values, 1e-14)
 }

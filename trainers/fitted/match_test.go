@@ -106,7 +106,7 @@ func TestMatchByQuadrature(t *testing.T) {
 			}
 			return own.Values
 		}
-		require.Equal(t, match(normal), match(struct{ model.Model }{normal}), "the second is not recognised as normal")
+		require.Equal(t, match(normal), match(struct{ model.Model }{normal})) // not recognised as normal
 	}
 }
 

@@ -76,10 +76,9 @@ func TestMeasure(t *testing.T) {
 	require.InDelta(t, 4.0/6, f.Measures[f1], 1e-15)
 	require.InDelta(t, 0.8758730376768, f.Measures[correlation], 1e-11) // R 4.2.2: cor(truth, found)
 	none := measure(truth, make([]float64, 10))
-	require.Zero(t, none.Measures[Sensitivity])
-	require.Zero(t, none.Measures[FDR])
-	require.Zero(t, none.Measures[f1])
-	require.Zero(t, none.Measures[correlation])
+	for _, zero := range []int{Sensitivity, FDR, f1, correlation} {
+		require.Zero(t, none.Measures[zero])
+	}
 	require.True(t, math.IsNaN(none.Measures[precision]))
 }
 

@@ -77,9 +77,7 @@ func TestLossOfARefit(t *testing.T) {
 	var s mat.SymDense
 	stat.CovarianceMatrix(&s, mat.NewDense(n, d, table.Values), nil)
 	s.ScaleSym((n-1.)/n, &s)
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(&s))
-	require.InDelta(t, -mat.Trace(&inverse)/d, r.State.Refine.Loss, 1e-4)
+	require.InDelta(t, -mat.Trace(testtables.Inverse(t, &s))/d, r.State.Refine.Loss, 1e-4)
 }
 
 func TestAgainComesToTheSame(t *testing.T) {
@@ -127,10 +125,8 @@ func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 	require.True(t, r.State.Refine.Likeliest, r.Verdict())
 	require.True(t, r.State.Refine.Converged, r.Verdict())
 	require.Contains(t, strings.Join(r.Warnings(), "\n"), "maximum likelihood estimates")
-	var sigma, s mat.Dense
-	require.NoError(t, sigma.Inverse(r.model.Precision()))
-	x := mat.NewDense(n, d, standard.Values)
-	s.Mul(x.T(), x)
+	sigma, s := testtables.Inverse(t, r.model.Precision()), mat.NewSymDense(d, nil)
+	s.SymOuterK(1./n, mat.NewDense(n, d, standard.Values).T())
 	edges, i := r.chosenPairs(), 0
 	for j := range d {
 		for k := j; k < d; k++ {
@@ -140,7 +136,7 @@ func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 					continue
 				}
 			}
-			require.InDelta(t, s.At(j, k)/n, sigma.At(j, k), 1e-4, "%d, %d", j, k)
+			require.InDelta(t, s.At(j, k), sigma.At(j, k), 1e-4, "%d, %d", j, k)
 		}
 	}
 }

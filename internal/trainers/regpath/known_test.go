@@ -64,7 +64,8 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 				table.Values[i] += cut - 0.5
 			}
 		}
-		of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, table.AllRows(), nil, 1, known == nil)
+		latent := losses.GaussianLatent.(losses.OfMatrix)
+		of, err := latent.Matrix(t.Context(), table, table.AllRows(), nil, 1, known == nil)
 		require.NoError(t, err)
 		if known == nil {
 			known = of.Known

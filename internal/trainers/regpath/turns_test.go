@@ -10,7 +10,8 @@ import (
 func TestTurnsOfManyColumns(t *testing.T) {
 	const d = manyColumns + 20
 	standard := star(t, d, 150, 0.2)
-	config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}
+	config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, LambdaMin: 0.002, PathOnly: true}
+	config.StopTol, config.MaxIter = 1e-5, 200
 	var points [2][]Point
 	for i, columns := range []int{manyColumns, math.MaxInt} {
 		r := started(t, standard, "em-exact", config, &State{})

@@ -261,23 +261,15 @@ func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 // to maps within blocks.
 func TestStrengthsAndMaps(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 3, 1)
-	s := mat.NewDense(d, d, testtables.Covariances(d, 40, 9))
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(s))
-	of := func(m mat.Matrix) []float64 {
-		flat := make([]float64, 0, d*(d+1)/2)
-		for j := range d {
-			for k := j; k < d; k++ {
-				flat = append(flat, (m.At(j, k)+m.At(k, j))/2)
-			}
-		}
-		return sparse.FromPacked(flat, d).Strengths(blocks)
-	}
-	strengths := of(&inverse)
+	inverse := testtables.Inverse(t, mat.NewSymDense(d, testtables.Covariances(d, 40, 9)))
+	of := func(m mat.Matrix) []float64 { return sparse.FromPacked(graph.Pack(m), d).Strengths(blocks) }
+	strengths := of(inverse)
 	require.InDelta(t, math.Abs(inverse.At(0, 6))/math.Sqrt(inverse.At(0, 0)*inverse.At(6, 6)), strengths[graph.PackedIndex(4, 0, 3)], 1e-12)
 	require.Zero(t, strengths[0])
+	dense := mat.DenseCopyOf(inverse)
 	part := func(a, b int) mat.Matrix {
-		return inverse.Slice(blocks[a].First, blocks[a].First+blocks[a].Width, blocks[b].First, blocks[b].First+blocks[b].Width)
+		first, second := blocks[a], blocks[b]
+		return dense.Slice(first.First, first.First+first.Width, second.First, second.First+second.Width)
 	}
 	var aa, bb, m mat.Dense
 	require.NoError(t, aa.Inverse(part(1, 1)))
@@ -298,6 +290,6 @@ func TestStrengthsAndMaps(t *testing.T) {
 		own.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, own)
 	}
 	var mapped mat.Dense
-	mapped.Product(maps, &inverse, maps.T())
+	mapped.Product(maps, inverse, maps.T())
 	require.InDeltaSlice(t, strengths, of(&mapped), 1e-9)
 }

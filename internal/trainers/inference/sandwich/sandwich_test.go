@@ -128,7 +128,8 @@ func TestCompleteRowsOfAGaussian(t *testing.T) {
 			_, se := errorsOf(t, r)
 			for a := range se {
 				for b := range se {
-					require.InDelta(t, want.At(a, b), r.Uncertainty.Covariance[a][b], 1e-6*se[a]*se[b], "%s, %d, %d", method, a, b)
+					got := r.Uncertainty.Covariance[a][b]
+					require.InDelta(t, want.At(a, b), got, 1e-6*se[a]*se[b], "%s, %d, %d", method, a, b)
 				}
 			}
 			require.Equal(t, "precision[a, c]", r.Uncertainty.Parameters[5].Name)
