@@ -13,10 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/trainers/descent"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
 )
@@ -63,56 +61,6 @@ func ExampleEstimate_model() {
 	// Output:
 	// Marg-IW, at most 50 epochs: true
 	// effective draws above 2: true
-}
-
-// Bounded data: the domain is in the table's units, and the methods follow it.
-func ExampleEstimate_domain() {
-	table := airQuality()
-	positive := domain.All(table.D)
-	clear(positive.Lower)
-	p, err := trainers.Prepare(table, trainers.Spec{Domain: positive})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(p.Spec.Objective.Kind, p.Estimator.Name)
-	positive.Lower[3] = 60
-	_, err = trainers.Prepare(table, trainers.Spec{Domain: positive})
-	fmt.Println(err)
-	// Output:
-	// truncated em-exact-mc
-	// line 6: column "Temp": 56 is below the lower bound 60
-}
-
-// A Spec with its defaults, before the fit.
-func ExamplePrepare() {
-	p, err := trainers.Prepare(airQuality(), trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(p.Spec.Model.Kind, p.Spec.Objective.Kind, p.Spec.Steps.Method, p.Spec.Descent.Epochs)
-	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
-	// Output:
-	// quartic classical em-full 125
-	// EM (all coordinates): EM with a fixed proposal and weights over all coordinates, consistent under MAR
-}
-
-// Progress goes to a callback.
-func ExampleEstimate_progress() {
-	table := airQuality()
-	spec := trainers.Spec{Descent: descent.Passes(3, 0)}
-	spec.Steps.Observe = func(p trainers.Progress) {
-		fmt.Printf("%s: %s %d of %d\n", p.Stage, p.Unit, p.Iteration, p.Total)
-	}
-	if _, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{}); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// fit: iteration 1 of 6
-	// fit: iteration 2 of 6
-	// fit: iteration 3 of 6
-	// fit: iteration 4 of 6
-	// fit: iteration 5 of 6
-	// fit: iteration 6 of 6
 }
 
 // An interrupted run continues from its state to the same bytes.

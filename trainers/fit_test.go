@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,43 +18,29 @@ import (
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
-	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/penalty"
 )
 
-// From m's current parameters, without scaling.
-func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
-	if steps.WarmUp == nil {
-		steps.WarmUp = new(0)
-	}
-	return trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }}, Steps: steps, Descent: d, KeepUnits: true}
-}
-
 // Errors of the fit in the table's units; the sampled divergence agrees with the exact one.
 func TestErrorsAlongAFit(t *testing.T) {
 	g, table := testtables.Normal(t, 100, 27)
 	truth := testtables.At(t, g)
-	fresh, err := g.Sample(20000, stream.New(33, stream.Simulate))
-	require.NoError(t, err)
-	errors := map[string]float64{}
-	for name, sample := range map[string][]float64{"exact ": nil, "sampled ": fresh.Values} {
-		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{
+	fresh := testtables.Must(g.Sample(20000, stream.New(33, stream.Simulate)))
+	for name, sample := range map[string][]float64{"exact": nil, "sampled": fresh.Values} {
+		r := estimate(t, table, trainers.Spec{
 			Steps: engine.Config{Method: "exact"}, Descent: descent.Passes(5, 0.05),
 			Truth: &evaluate.Truth{Model: truth, Sample: sample},
-		}, trainers.Run{})
-		require.NoError(t, err)
+		})
+		m, errors := r.Model.Model.(*model.Gaussian), map[string]float64{}
 		for _, e := range r.History[4].Errors {
-			errors[name+e.Name] = e.Value
+			errors[e.Name] = e.Value
 		}
-		want, err := evaluate.GaussianFisher(r.Model.Model.(*model.Gaussian), truth)
-		require.NoError(t, err)
-		errors["wanted"], errors["wanted mean"] = want, floats.Distance(r.Model.Model.(*model.Gaussian).Mean(), g.Mean, 2)
+		want := testtables.Must(evaluate.GaussianFisher(m, truth))
+		require.InDelta(t, want, errors["fisher_divergence"], 4*errors["fisher_divergence_se"]+1e-9, name)
+		require.InDelta(t, floats.Distance(m.Mean(), g.Mean, 2), errors["mean_error"], 1e-9, name)
 	}
-	require.InDelta(t, errors["wanted"], errors["exact fisher_divergence"], 1e-9)
-	require.InDelta(t, errors["wanted"], errors["sampled fisher_divergence"], 4*errors["sampled fisher_divergence_se"])
-	require.InDelta(t, errors["wanted mean"], errors["exact mean_error"], 1e-9)
 }
 
 // Within five standard errors of the precision, at most √((P_jj P_kk + P_jk²)/(0.64 n)), plus a
@@ -63,12 +48,9 @@ func TestErrorsAlongAFit(t *testing.T) {
 func TestEveryMethodRecoversANormal(t *testing.T) {
 	const n = 800
 	rng := stream.New(3, 3)
-	g, err := simulate.Normal(3, rng)
-	require.NoError(t, err)
-	whole, err := g.Sample(n, rng)
-	require.NoError(t, err)
-	gaps, err := data.HideMCAR(whole, 0.2, rng)
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Normal(3, rng))
+	whole := testtables.Sampled(t, g, nil, n, 0, rng)
+	gaps := testtables.Must(data.HideMCAR(whole, 0.2, rng))
 	for _, e := range estimator.All {
 		if e.Name == "zeroed" || e.OfMatrix() { // biased; for networks or categories
 			continue
@@ -84,8 +66,7 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 		if e.NeedsCompleteRows() {
 			table = whole
 		}
-		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-		require.NoError(t, err, e.Name)
+		r := estimate(t, table, s)
 		require.True(t, r.Converged || e.Draws(), "%s: %s", e.Name, r.Verdict)
 		m := r.Model.Model.(*model.Gaussian)
 		p := g.Precision
@@ -100,45 +81,14 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 	}
 }
 
-func TestOptimisers(t *testing.T) {
-	_, gaps := testtables.Normal(t, 150, 11)
-	for _, c := range []struct {
-		spec       trainers.Spec
-		optimiser  string
-		validation float64
-	}{
-		{trainers.Spec{Steps: engine.Config{Method: "iw"}}, "adam", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}}, "em", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Passes(3, 0)}, "adam", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Objective: trainers.ObjectiveSpec{Kind: "sliced"}}, "adam", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Model: trainers.ModelSpec{Kind: "energy"}}, "adam", 0.1},
-		{trainers.Spec{Steps: engine.Config{Method: "iw"}, Model: trainers.ModelSpec{Kind: "mixture"}}, "adam", 0.1},
-		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true}, "lbfgs", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}}, "lbfgs", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Descent: descent.Passes(3, 0)}, "adam", 0},
-	} {
-		p, err := trainers.Prepare(gaps, c.spec)
-		require.NoError(t, err)
-		require.Equal(t, c.optimiser, p.Spec.Descent.Optimiser, "%+v", c)
-		if c.optimiser == "adam" {
-			require.Equal(t, c.validation, *p.Spec.Descent.Validation, "%+v", c)
-		}
-	}
-}
-
 // Two rows have a and b, and a normal on the line b = 0.1 + 1.2 a has an unbounded likelihood.
 func TestLikelihoodWithoutMaximum(t *testing.T) {
 	nan := math.NaN()
-	values := []float64{0, 0.1, nan, 1, 1.3, nan, -1, nan, 0.3, 0.5, nan, -0.4, 2, nan, 0.9, -0.3, nan, -1, 0.4, nan, 0.2,
-		nan, -1, 0.4, nan, 0.7, -0.8, nan, 2.2, 1.1, nan, -0.6, -0.2, nan, 0.2, 0.6}
-	seen := make([]bool, len(values))
-	for i, x := range values {
-		seen[i] = !math.IsNaN(x)
-	}
-	table, err := data.NewTable([]string{"a", "b", "c"}, values, seen)
-	require.NoError(t, err)
-	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
-	require.NoError(t, err)
+	table := testtables.Rows([]string{"a", "b", "c"}, []float64{0, 0.1, nan}, []float64{1, 1.3, nan},
+		[]float64{-1, nan, 0.3}, []float64{0.5, nan, -0.4}, []float64{2, nan, 0.9}, []float64{-0.3, nan, -1},
+		[]float64{0.4, nan, 0.2}, []float64{nan, -1, 0.4}, []float64{nan, 0.7, -0.8}, []float64{nan, 2.2, 1.1},
+		[]float64{nan, -0.6, -0.2}, []float64{nan, 0.2, 0.6})
+	r := estimate(t, table, trainers.Spec{})
 	require.False(t, r.Converged)
 	require.Contains(t, r.Verdict, "NOT converged: the likelihood has no maximum")
 	require.Contains(t, r.Verdict, "as a and b become collinear: only 2 of 12 rows have all of them")
@@ -146,29 +96,17 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 	require.InDelta(t, 1.2, -p.At(0, 1)/p.At(1, 1), 1e-3)
 }
 
-// Few rows of a mixture, for a network to overfit.
-func modes(t *testing.T, n int) *data.Table {
-	t.Helper()
-	rows, err := simulate.Modes(3, 3, stream.New(6, stream.Simulate)).Sample(n, stream.New(7, stream.Simulate))
+// Few rows of a mixture, which a network overfits.
+func TestStopsAtItsBest(t *testing.T) {
+	rows, err := simulate.Modes(3, 3, stream.New(6, stream.Simulate)).Sample(200, stream.New(7, stream.Simulate))
 	require.NoError(t, err)
-	table, err := data.HideMCAR(rows, 0.2, stream.New(8, stream.Hide))
-	require.NoError(t, err)
-	return table
-}
-
-func energySpec(method string) trainers.Spec {
-	return trainers.Spec{
+	table := testtables.Must(data.HideMCAR(rows, 0.2, stream.New(8, stream.Hide)))
+	s := trainers.Spec{
 		Model:   trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[16]}`)},
-		Steps:   engine.Config{Method: method, Batch: 40, Draws: 4, ImputerSteps: 2, WarmUp: new(20), Seed: 1},
+		Steps:   engine.Config{Method: "em-variw", Batch: 40, Draws: 4, ImputerSteps: 2, WarmUp: new(20), Seed: 1},
 		Descent: descent.Config{Epochs: 200, Rate: 0.02, Patience: 8},
 	}
-}
-
-func TestStopsAtItsBest(t *testing.T) {
-	table := modes(t, 200)
-	s := energySpec("em-variw")
-	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-	require.NoError(t, err)
+	r := estimate(t, table, s)
 	require.True(t, r.Converged, r.Verdict)
 	require.Contains(t, r.Verdict, "has not fallen for 8 epochs; kept the best parameters, of epoch")
 	seen := slices.DeleteFunc(slices.Clone(r.History), func(h descent.Record) bool { return math.IsNaN(h.HeldOut) })
@@ -178,8 +116,7 @@ func TestStopsAtItsBest(t *testing.T) {
 	require.Equal(t, least.Loss, r.Loss)
 
 	s.Descent.Epochs = r.Final.Epoch
-	short, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-	require.NoError(t, err)
+	short := estimate(t, table, s)
 	for i, p := range short.Model.Model.Params() {
 		require.Equal(t, p.Value, r.Model.Model.Params()[i].Value)
 	}
@@ -187,22 +124,21 @@ func TestStopsAtItsBest(t *testing.T) {
 
 func TestHeldOutRowsAreNotLearned(t *testing.T) {
 	_, table := testtables.Normal(t, 100, 14)
-	fit := func(t *testing.T, table *data.Table) ([]float64, []float64, descent.Record) {
+	fit := func(table *data.Table) ([]float64, []float64, descent.Record) {
 		m := model.NewGaussian(4, model.CholeskyFactor)
-		r, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "var", Batch: 30, ImputerSteps: 2, Seed: 1}, descent.Config{Epochs: 2, Validation: new(0.2), Patience: 5}), trainers.Run{})
-		require.NoError(t, err)
+		r := estimate(t, table, trainers.Spec{
+			Model:     trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
+			Steps:     engine.Config{Method: "var", Batch: 30, ImputerSteps: 2, Seed: 1, WarmUp: new(0)},
+			Descent:   descent.Config{Epochs: 2, Validation: new(0.2), Patience: 5},
+			KeepUnits: true,
+		})
 		return m.Packed.Value, r.Model.Imputer.Params()[0].Value, r.History[0]
 	}
-	wantModel, wantImputer, before := fit(t, table)
-	held := stream.New(1, stream.Validate).Perm(100)[:20]
-	other := *table
-	other.Values = slices.Clone(table.Values)
-	for _, i := range held {
-		for j := range 4 {
-			other.Values[4*i+j] += 0.5
-		}
+	wantModel, wantImputer, before := fit(table)
+	for _, i := range stream.New(1, stream.Validate).Perm(100)[:20] {
+		floats.AddConst(0.5, table.Values[4*i:4*i+4])
 	}
-	gotModel, gotImputer, after := fit(t, &other)
+	gotModel, gotImputer, after := fit(table)
 	require.Equal(t, wantModel, gotModel)
 	require.Equal(t, wantImputer, gotImputer)
 	require.Equal(t, before.Loss, after.Loss)
@@ -244,8 +180,7 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 			if by == "adam" { // full batch: no noise, so the same minimum
 				s.Descent.Optimiser, s.Descent.Epochs, s.Descent.Rate, tolerance = by, 4000, 3e-3, 2e-3
 			}
-			r, err := trainers.Estimate(t.Context(), tenRows(t), s, trainers.Run{})
-			require.NoError(t, err)
+			r := estimate(t, tenRows(t), s)
 			require.True(t, r.Converged, r.Verdict)
 			theta := r.Model.Model.(*model.Quartic).Theta()
 			got := []float64{theta.At(0, 0), theta.At(1, 1), theta.At(2, 2), theta.At(0, 1), theta.At(0, 2), theta.At(1, 2)}
@@ -266,12 +201,10 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 // At the conditionals of maximum likelihood a Gaussian model has equal weights.
 func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 300, 11)
-	table, err := data.HideMCAR(table, 0.4, stream.New(5, 1))
-	require.NoError(t, err)
+	table = testtables.Must(data.HideMCAR(table, 0.4, stream.New(5, 1)))
 	work, _ := data.Standardise(table)
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
-	p, err := trainers.Prepare(table, trainers.Spec{Steps: engine.Config{Method: "variw", Imputer: engine.ImputerSpec{Kind: "linear"}}})
-	require.NoError(t, err)
+	p := prepare(t, table, trainers.Spec{Steps: engine.Config{Method: "variw", Imputer: engine.ImputerSpec{Kind: "linear"}}})
 	q, err := p.Problem()
 	require.NoError(t, err)
 	ok, err := descent.Likeliest(t.Context(), q, m, engine.Config{})
@@ -287,15 +220,4 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	s, err = e.Gradient(0, e.Table.AllRows(), 1.0/300)
 	require.NoError(t, err)
 	require.Less(t, s.EffectiveSize, 7.9)
-}
-
-func TestErrorsUnderMAR(t *testing.T) {
-	table := hiddenWhereLow(300)
-	for method, warned := range map[string]bool{"exact": true, "em-exact": false} {
-		s := trainers.Spec{Steps: engine.Config{Method: method}, Inference: inference.Config{Kind: "robust"}}
-		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-		require.NoError(t, err)
-		said := strings.Contains(strings.Join(r.Warnings, "\n"), "WARNING: cells are not missing completely at random, so standard errors")
-		require.Equal(t, warned, said, method)
-	}
 }

@@ -1,9 +1,7 @@
 package trainers_test
 
 import (
-	"context"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
-	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
@@ -47,42 +44,29 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 
 // R's lavaan 0.6-14 (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2), and 30 iterations
 // of plain EM in base R.
-func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
-	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
-	require.NoError(t, err)
-	for name, s := range map[string]trainers.Spec{
-		"fit":     {},
-		"network": {Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}, Inference: inference.Config{Kind: "model"}},
-	} {
-		s.Steps.Method = "em-exact"
-		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})
-		require.NoError(t, err)
-		require.True(t, r.Converged, r.Verdict)
-		m := r.Model.Model.(*model.Gaussian)
-		require.InEpsilonSlice(t, []float64{41.87117301959793, 184.84680624984503, 9.95751633986928, 77.88235294117646}, m.Mean(), 1e-8, name)
-		for at, want := range map[[2]int]float64{{0, 1}: 0.243185474455124, {0, 2}: -0.420068166088964, {0, 3}: 0.537797610044597,
-			{1, 2}: 0.178086106761174, {1, 3}: 0.104527350308330, {2, 3}: -0.127407159724551} {
-			require.InDelta(t, want, partialCorrelation(m.Precision(), at[0], at[1]), 1e-8, name)
-			if r.Network != nil {
-				pair := slices.IndexFunc(r.Network.Network.Pairs, func(e network.Edge) bool {
-					return e.From == table.Names[at[0]] && e.To == table.Names[at[1]]
-				})
-				require.InDelta(t, want, r.Network.Inference.Pairs[pair].Estimate, 1e-6)
-			}
-		}
-		for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
-			require.InEpsilon(t, want, m.Precision().At(j, j), 1e-8, name)
+func TestRefitIsMaximumLikelihoodOfAirQuality(t *testing.T) {
+	c := regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}
+	r := estimate(t, airQuality(), trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &c})
+	require.True(t, r.Converged, r.Verdict)
+	m := r.Model.Model.(*model.Gaussian)
+	var diagonal, partial []float64
+	for j := range 4 {
+		diagonal = append(diagonal, m.Precision().At(j, j))
+		for k := range j {
+			partial = append(partial, partialCorrelation(m.Precision(), j, k))
 		}
 	}
+	means := []float64{41.87117301959793, 184.84680624984503, 9.95751633986928, 77.88235294117646}
+	require.InEpsilonSlice(t, means, m.Mean(), 1e-8)
+	require.InEpsilonSlice(t, []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746,
+		0.021808389457865333}, diagonal, 1e-8)
+	require.InDeltaSlice(t, []float64{0.243185474455124, -0.420068166088964, 0.178086106761174,
+		0.537797610044597, 0.104527350308330, -0.127407159724551}, partial, 1e-8)
 }
 
 func TestAssumption(t *testing.T) {
 	gaps := hiddenWhereLow(100)
-	complete := &data.Table{Names: gaps.Names, N: gaps.N, D: 3, Values: make([]float64, 300), Observed: make([]bool, 300)}
-	rng := stream.New(1)
-	for i := range complete.Values {
-		complete.Values[i], complete.Observed[i] = rng.NormFloat64(), true
-	}
+	complete := tenRows(t)
 	law := missingness.NewLogistic(3)
 	law.Intercept[1] = 1
 	box := domain.All(3)
@@ -107,8 +91,7 @@ func TestAssumption(t *testing.T) {
 		"estimated law":          {gaps, "iw", trainers.Spec{Missingness: &missingness.Model{Logistic: law, Estimated: true}}, losses.EstimatedLaw},
 	} {
 		c.spec.Steps.Method = c.method
-		p, err := trainers.Prepare(c.table, c.spec)
-		require.NoError(t, err, name)
+		p := prepare(t, c.table, c.spec)
 		require.Equal(t, c.want, p.Assumption(), name)
 	}
 }
@@ -132,8 +115,7 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 		if c.law != nil {
 			s.Missingness = &missingness.Model{Logistic: c.law}
 		}
-		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})
-		require.NoError(t, err, name)
+		r := estimate(t, table, s)
 		require.Len(t, r.MissingAtRandom, 1, name)
 		require.Equal(t, []string{"y", "x", "low"}, []string{r.MissingAtRandom[0].Name, r.MissingAtRandom[0].Predictor, r.MissingAtRandom[0].Direction})
 		require.Equal(t, r.Assumption, r.Model.Outcome.Assumption)
@@ -141,5 +123,11 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 		if c.warns && c.law == nil {
 			require.Contains(t, r.Warnings[0], "use Spec.Steps.Method em-exact")
 		}
+	}
+	for method, warned := range map[string]bool{"exact": true, "em-exact": false} {
+		s := trainers.Spec{Steps: engine.Config{Method: method}, Inference: inference.Config{Kind: "robust"}}
+		said := strings.Join(estimate(t, table, s).Warnings, "\n")
+		const words = "WARNING: cells are not missing completely at random, so standard errors"
+		require.Equal(t, warned, strings.Contains(said, words), method)
 	}
 }

@@ -1,6 +1,7 @@
 package trainers_test
 
 import (
+	"encoding/json"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/graph"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/descent"
@@ -21,73 +23,83 @@ import (
 	"missingscore/trainers"
 )
 
-func TestAutoMethod(t *testing.T) {
-	_, complete := testtables.Normal(t, 30, 24)
-	_, holes := testtables.Normal(t, 30, 24)
-	for i := range complete.Observed {
-		complete.Observed[i] = true
-	}
+// Empty wants are not compared.
+func TestDefaults(t *testing.T) {
+	_, gaps := testtables.Normal(t, 150, 11)
+	complete := *gaps
+	complete.Observed = slices.Repeat([]bool{true}, len(gaps.Observed))
+	plane := testtables.Must(gaps.Select(gaps.Names[:2]))
 	known := &missingness.Model{Logistic: missingness.NewLogistic(4)}
 	cut := &missingness.Model{Censored: missingness.NewCensored(4)}
 	cut.Censored.Above[3] = 1e3
-	for _, c := range []struct {
-		kind     string
-		told     *missingness.Model
-		complete bool
-		want     string
-	}{
-		{"gaussian", nil, true, "full"}, {"gaussian", nil, false, "em-exact"}, {"gaussian", known, false, "variw"}, {"gaussian", cut, false, "exact-mc"},
-		{"gaussian-natural", nil, false, "em-exact"}, {"quartic", nil, false, "em-full"}, {"quartic", known, false, "variw"}, {"quartic", nil, true, "full"},
-		{"mixture", nil, false, "em-exact"}, {"energy", nil, false, "em-var"}, {"energy", known, false, "variw"}, {"energy", nil, true, "full"},
-		{"score-network", nil, false, "zeroed"}, {"score-network", nil, true, "full"},
-	} {
-		table := holes
-		if c.complete {
-			table = complete
+	bounded := domain.All(4)
+	bounded.Lower[0] = -1e3
+	type spec = trainers.Spec
+	of := func(kind string, change func(s *spec)) spec {
+		s := spec{Model: trainers.ModelSpec{Kind: kind}}
+		if change != nil {
+			change(&s)
 		}
-		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Missingness: c.told})
-		require.NoError(t, err)
-		require.Equal(t, c.want, p.Estimator.Name, "%+v", c)
+		return s
 	}
-
-	// Draws of an imputer are weighted in the plane, on a domain and with the sliced objective.
-	bounded := domain.All(holes.D)
-	bounded.Lower[0] = -1e3
-	plane, err := holes.Select(holes.Names[:2])
-	require.NoError(t, err)
-	for _, c := range []struct {
-		table *data.Table
-		spec  trainers.Spec
-	}{
-		{plane, trainers.Spec{}}, {holes, trainers.Spec{Domain: bounded}}, {holes, trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "sliced"}}},
-	} {
-		c.spec.Model.Kind = "energy"
-		p, err := trainers.Prepare(c.table, c.spec)
-		require.NoError(t, err)
-		require.Equal(t, "em-variw", p.Estimator.Name, "%+v", c)
+	by := func(kind, method string) spec { return of(kind, func(s *spec) { s.Steps.Method = method }) }
+	told := func(kind string, law *missingness.Model) spec {
+		return of(kind, func(s *spec) { s.Missingness = law })
 	}
-}
-
-func TestDefaultImputer(t *testing.T) {
-	_, table := testtables.Normal(t, 30, 24)
-	bounded := domain.All(table.D)
-	bounded.Lower[0] = -1e3
+	sliced := func(s *spec) { s.Objective.Kind = "sliced" }
+	three := func(s *spec) { s.Descent = descent.Passes(3, 0) }
+	within := func(s *spec) { s.Domain = bounded }
 	for _, c := range []struct {
-		kind, method string
-		domain       *domain.Domain
-		loss         losses.ImputerLoss
-		asked, want  string
+		table                      *data.Table
+		spec                       spec
+		method, optimiser, imputer string
+		validation                 float64 // of adam
 	}{
-		{kind: "energy", method: "em-variw", want: "mixture"}, {kind: "energy", method: "em-var", want: "mixture"}, {kind: "energy", want: "mixture"},
-		{kind: "quartic", method: "em-variw", want: "mixture"}, {kind: "energy", method: "variw", want: "normal"}, {kind: "energy", method: "var", want: "normal"},
-		{kind: "gaussian", method: "em-variw", want: "normal"}, {kind: "energy", method: "em-variw", domain: bounded, want: "normal"},
-		{kind: "energy", method: "em-variw", loss: losses.Fisher, want: "normal"}, {kind: "energy", method: "em-variw", asked: "linear", want: "linear"},
-		{kind: "energy", method: "em-full", want: "normal"}, // no imputer is trained
+		{&complete, of("gaussian", nil), "full", "", "", 0},
+		{gaps, of("gaussian", nil), "em-exact", "em", "", 0},
+		{gaps, told("gaussian", known), "variw", "", "", 0},
+		{gaps, told("gaussian", cut), "exact-mc", "", "", 0},
+		{gaps, of("gaussian-natural", nil), "em-exact", "", "", 0},
+		{gaps, of("gaussian", three), "em-exact", "adam", "", 0},
+		{gaps, of("gaussian", within), "em-exact-mc", "", "", 0},
+		{gaps, by("gaussian", "iw"), "iw", "adam", "", 0},
+		{gaps, by("gaussian", "zeroed"), "zeroed", "lbfgs", "", 0},
+		{gaps, of("gaussian", func(s *spec) { s.Steps.Method = "zeroed"; sliced(s) }), "zeroed", "adam", "", 0},
+		{gaps, of("gaussian", func(s *spec) { s.Steps.Method = "zeroed"; three(s) }), "zeroed", "adam", "", 0},
+		{gaps, of("quartic", nil), "em-full", "", "", 0},
+		{gaps, told("quartic", known), "variw", "", "", 0},
+		{&complete, of("quartic", nil), "full", "", "", 0},
+		{gaps, of("quartic", func(s *spec) { s.Steps.Method, s.KeepUnits = "zeroed", true }), "", "lbfgs", "", 0},
+		{gaps, of("mixture", nil), "em-exact", "", "", 0},
+		{gaps, by("mixture", "iw"), "iw", "adam", "", 0.1},
+		{gaps, of("energy", nil), "em-var", "", "mixture", 0},
+		{gaps, told("energy", known), "variw", "", "", 0},
+		{&complete, of("energy", nil), "full", "", "", 0},
+		{gaps, by("energy", "zeroed"), "zeroed", "adam", "", 0.1},
+		{gaps, of("score-network", nil), "zeroed", "", "", 0},
+		{&complete, of("score-network", nil), "full", "", "", 0},
+		// Draws of an imputer are weighted in the plane, on a domain and with the sliced objective.
+		{plane, of("energy", nil), "em-variw", "", "", 0},
+		{gaps, of("energy", within), "em-variw", "", "normal", 0},
+		{gaps, of("energy", sliced), "em-variw", "", "", 0},
+		{gaps, by("energy", "em-variw"), "em-variw", "", "mixture", 0},
+		{gaps, by("energy", "em-var"), "em-var", "", "mixture", 0},
+		{gaps, by("energy", "variw"), "variw", "", "normal", 0},
+		{gaps, by("energy", "var"), "var", "", "normal", 0},
+		{gaps, by("quartic", "em-variw"), "em-variw", "", "mixture", 0},
+		{gaps, by("gaussian", "em-variw"), "em-variw", "", "normal", 0},
+		{gaps, by("energy", "em-full"), "em-full", "", "normal", 0}, // no imputer is trained
+		{gaps, of("energy", func(s *spec) { s.Steps.ImputerLoss = losses.Fisher }), "em-var", "", "normal", 0},
+		{gaps, of("energy", func(s *spec) { s.Steps.Imputer.Kind = "linear" }), "em-var", "", "linear", 0},
 	} {
-		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Domain: c.domain,
-			Steps: engine.Config{Method: c.method, ImputerLoss: c.loss, Imputer: engine.ImputerSpec{Kind: c.asked}}})
-		require.NoError(t, err)
-		require.Equal(t, c.want, p.Spec.Steps.Imputer.Kind, "%+v", c)
+		p := prepare(t, c.table, c.spec)
+		d := p.Spec.Descent
+		require.Contains(t, []string{"", p.Estimator.Name}, c.method, "%+v", c)
+		require.Contains(t, []string{"", d.Optimiser}, c.optimiser, "%+v", c)
+		require.Contains(t, []string{"", p.Spec.Steps.Imputer.Kind}, c.imputer, "%+v", c)
+		if c.optimiser == "adam" {
+			require.Equal(t, c.validation, *d.Validation, "%+v", c)
+		}
 	}
 }
 
@@ -102,8 +114,7 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	}
 	const want = "x1 and x3 are never observed in the same row: their partial correlation is not determined by the data"
 	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &regpath.Config{Lambdas: 3}}} {
-		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-		require.NoError(t, err)
+		r := estimate(t, table, s)
 		require.Contains(t, r.Warnings, want)
 	}
 }
@@ -146,5 +157,24 @@ func TestNoTable(t *testing.T) {
 	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
 		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})
 		require.ErrorContains(t, err, "the table is nil")
+	}
+}
+
+// Also for defaults written out.
+func TestResolvedSpecsAreRead(t *testing.T) {
+	_, table := testtables.Normal(t, 300, 3)
+	low := domain.All(4)
+	low.Lower[0] = -20
+	for _, s := range []trainers.Spec{
+		{}, {Steps: engine.Config{Method: "iw"}}, {Steps: engine.Config{Method: "var"}}, {Steps: engine.Config{Method: "exact"}}, {Network: &regpath.Config{}},
+		{Steps: engine.Config{Method: "iw", FreeDraws: true, Draws: 3, DType: graph.Float32}, Domain: low},
+		{Steps: engine.Config{Draws: 10, ImputerSteps: 10, ProposalSD: 1, WarmUp: new(500), Imputer: engine.ImputerSpec{Options: json.RawMessage("")}}},
+		{Model: trainers.ModelSpec{Kind: "mixture"}, Steps: engine.Config{Draws: 10}},
+		{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr"}}, Inference: inference.Config{Level: 0.9}},
+		{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv"}}, Inference: inference.Config{Kind: "auto", Level: 0.9}},
+	} {
+		p := prepare(t, table, s)
+		p.Spec.Objective.Kind = "auto" // networks and mixtures take no other
+		prepare(t, table, p.Spec)
 	}
 }

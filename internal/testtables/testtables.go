@@ -3,12 +3,15 @@ package testtables
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
@@ -36,11 +39,7 @@ func Normal(t testing.TB, n int, seed uint64) (simulate.Gaussian, *data.Table) {
 	rng := stream.New(seed, stream.Simulate)
 	g, err := simulate.Normal(4, rng)
 	require.NoError(t, err)
-	table, err := g.Sample(n, rng)
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, 0.4, rng)
-	require.NoError(t, err)
-	return g, table
+	return g, Sampled(t, g, nil, n, 0.4, rng)
 }
 
 // Pair is N((½, −0.3), P⁻¹) with self-masking that also looks at the other column, and thresholds.
@@ -52,6 +51,48 @@ func Pair() (g simulate.Gaussian, logistic, censored *missingness.Model) {
 	l.Slope.SetRow(1, []float64{0, 1.2})
 	inf := math.Inf(1)
 	return g, &missingness.Model{Logistic: l}, &missingness.Model{Censored: &missingness.Censored{Below: []float64{-inf, -0.8}, Above: []float64{1, inf}}}
+}
+
+// Sampled draws n rows within s, nil for R^d, and hides each cell with probability missing.
+func Sampled(
+	t testing.TB, g simulate.Gaussian, s *domain.Domain, n int, missing float64, rng *rand.Rand,
+) *data.Table {
+	t.Helper()
+	table, err := g.SampleInside(s, n, rng)
+	require.NoError(t, err)
+	if missing == 0 {
+		return table
+	}
+	table, err = data.HideMCAR(table, missing, rng)
+	require.NoError(t, err)
+	return table
+}
+
+// Rows is a table of these rows, NaN where a cell is missing.
+func Rows(names []string, rows ...[]float64) *data.Table {
+	t := &data.Table{Names: names, N: len(rows), D: len(names)}
+	for _, v := range slices.Concat(rows...) {
+		t.Values, t.Observed = append(t.Values, v), append(t.Observed, !math.IsNaN(v))
+	}
+	return t
+}
+
+// Inverse of a positive definite matrix.
+func Inverse(t testing.TB, p mat.Symmetric) *mat.SymDense {
+	t.Helper()
+	var c mat.Cholesky
+	var inverse mat.SymDense
+	require.True(t, c.Factorize(p))
+	require.NoError(t, c.InverseTo(&inverse))
+	return &inverse
+}
+
+// Must is v. An error panics: for the steps that prepare a test.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // At is a Gaussian model with these parameters.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/internal/data/mcar"
@@ -18,6 +19,7 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
@@ -59,22 +61,14 @@ func compared(t *testing.T, p Problem, c Config, workers int) *Result {
 func TestUnpenalisedAgainstR(t *testing.T) {
 	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp", "Month"}})
 	require.NoError(t, err)
-	table, err = table.CompleteRows()
-	require.NoError(t, err)
-	var early, late []int
+	table = testtables.Must(table.CompleteRows())
+	groups := map[bool][]int{} // by whether the month is after June
 	for i, month := range table.Column(4) {
-		if month > 6 {
-			late = append(late, i)
-		} else {
-			early = append(early, i)
-		}
+		groups[month > 6] = append(groups[month > 6], i)
 	}
-	table, err = table.Select(table.Names[:4])
-	require.NoError(t, err)
-	a, err := table.Rows(early)
-	require.NoError(t, err)
-	b, err := table.Rows(late)
-	require.NoError(t, err)
+	table = testtables.Must(table.Select(table.Names[:4]))
+	a := testtables.Must(table.Rows(groups[false]))
+	b := testtables.Must(table.Rows(groups[true]))
 	const n = 299
 	r := compared(t, problem(t, a, b, unpenalised), Config{Permutations: n, Seed: 6}, 2)
 	require.InDelta(t, 0.276195385532003, r.Structure.Observed, 1e-8)
@@ -141,17 +135,9 @@ func TestBetweenAgainstR(t *testing.T) {
 
 // N(0, P⁻¹) with partial correlations r of columns 1 and 2, s of 2 and 3.
 func chained(t testing.TB, n int, r, s, missing float64, seed uint64) *data.Table {
-	p := mat.NewSymDense(4, nil)
-	for j := range 4 {
-		p.SetSym(j, j, 1)
-	}
-	p.SetSym(0, 1, -r)
-	p.SetSym(1, 2, -s)
-	full, err := simulate.Gaussian{Mean: make([]float64, 4), Precision: p}.Sample(n, stream.New(seed, stream.Simulate))
-	require.NoError(t, err)
-	hidden, err := data.HideMCAR(full, missing, stream.New(seed, stream.Hide))
-	require.NoError(t, err)
-	return hidden
+	p := mat.NewSymDense(4, []float64{1, -r, 0, 0, -r, 1, -s, 0, 0, -s, 1, 0, 0, 0, 0, 1})
+	g := simulate.Gaussian{Mean: make([]float64, 4), Precision: p}
+	return testtables.Sampled(t, g, nil, n, missing, stream.New(seed, stream.Simulate))
 }
 
 func TestEstimates(t *testing.T) {
@@ -214,18 +200,13 @@ func TestWorkersAndResuming(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, same, of == name)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := replicate.NewDone[Permutation](of)
-	_, err = Compare(ctx, p, c, replicate.Config{Workers: 2, Save: func() error {
-		if done.Count() == 5 {
-			cancel()
-		}
-		return nil
-	}}, done)
-	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, done.Count(), 19)
-	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
-	require.NoError(t, err)
+	done, workers := replicate.NewDone[Permutation](of), 0
+	var again *Result
+	testtables.Resumed(t, func(ctx context.Context, save func() error) (err error) {
+		workers = workers%3 + 1
+		again, err = Compare(ctx, p, c, replicate.Config{Workers: workers, Save: save}, done)
+		return err
+	})
 	require.Equal(t, fmt.Sprintf("%+v", whole), fmt.Sprintf("%+v", again)) // NaN differs from itself
 
 	other := replicate.NewDone[Permutation](of)
@@ -246,12 +227,10 @@ func grouped(t *testing.T, effect float64, seed uint64) *data.Table {
 		yes := floats.MaxIdx([]float64{0, x + rng.NormFloat64()})
 		values = append(values, x, float64(level), float64(yes))
 	}
-	table, err := data.NewTable([]string{"x", "home", "ill"}, values, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable([]string{"x", "home", "ill"}, values, nil))
 	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary}
 	table.Levels = [][]string{nil, {"flat", "house", "tent"}, {"no", "yes"}}
-	table, err = data.HideMCAR(table, 0.05, rng)
-	require.NoError(t, err)
+	table = testtables.Must(data.HideMCAR(table, 0.05, rng))
 	return table
 }
 
@@ -292,17 +271,6 @@ func TestWriteDifferences(t *testing.T) {
 	require.Contains(t, text.String(), "a,d,sex f,sex m,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
 }
 
-// Largest distance of the distribution of p from the uniform one.
-func kolmogorov(p []float64) (distance float64) {
-	sorted := slices.Clone(p)
-	slices.Sort(sorted)
-	n := float64(len(p))
-	for i, v := range sorted {
-		distance = max(distance, v-float64(i)/n, float64(i+1)/n-v)
-	}
-	return distance
-}
-
 // The distance stays below the 0.1 % point of Kolmogorov's distribution, 1.95/√n, plus their steps
 // 1/(1 + N).
 func TestEqualNetworks(t *testing.T) {
@@ -318,7 +286,9 @@ func TestEqualNetworks(t *testing.T) {
 	}
 	limit := 1.95/math.Sqrt(float64(pairs)) + 1/float64(1+c.Permutations)
 	for name, p := range map[string][]float64{"M": m, "S": s, "first pair": edge} {
-		t.Logf("%s: distance %.3f of at most %.3f", name, kolmogorov(p), limit)
-		require.Less(t, kolmogorov(p), limit, name)
+		slices.Sort(p)
+		distance := stat.KolmogorovSmirnov(p, nil, floats.Span(make([]float64, 10000), 0, 1), nil)
+		t.Logf("%s: distance %.3f of at most %.3f", name, distance, limit)
+		require.Less(t, distance, limit, name)
 	}
 }

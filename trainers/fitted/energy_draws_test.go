@@ -1,23 +1,24 @@
 package fitted_test
 
 import (
-	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
 
 func bumpy(t testing.TB) *fitted.Model {
-	m, err := nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3))
-	require.NoError(t, err)
+	m := testtables.Must(nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3)))
 	for _, p := range m.Params()[:3] { // weights, biases and output
 		for i := range p.Value {
 			p.Value[i] *= 6
@@ -30,54 +31,35 @@ func bumpy(t testing.TB) *fitted.Model {
 func onGrid(t testing.TB, f *fitted.Model, row []float64) (mean, sd []float64, product float64) {
 	gaps, _, _ := split(row)
 	const size, reach = 241, 6.0
-	points := [][]float64{nil}
-	for range gaps {
-		var longer [][]float64
-		for _, p := range points {
-			for i := range size {
-				longer = append(longer, append(p[:len(p):len(p)], -reach+2*reach*float64(i)/(size-1)))
-			}
-		}
-		points = longer
-	}
 	var z []float64
-	for _, p := range points {
-		at := make([]float64, len(row))
+	columns := make([][]float64, len(gaps))
+	for i := range int(math.Pow(size, float64(len(gaps)))) {
+		at := slices.Clone(row)
 		for j, v := range row {
 			at[j] = (v - f.Scale.Mean[j]) / f.Scale.Deviation[j]
 		}
 		for k, j := range gaps {
-			at[j] = p[k]
+			at[j] = -reach + 2*reach*float64(i%size)/(size-1)
+			columns[k] = append(columns[k], f.Scale.Mean[j]+f.Scale.Deviation[j]*at[j])
+			i /= size
 		}
 		z = append(z, at...)
 	}
-	e, err := model.NewEvaluator(f.Model, len(points), false)
-	require.NoError(t, err)
+	e := testtables.Must(model.NewEvaluator(f.Model, len(columns[0]), false))
 	log, _, err := e.At(z)
 	require.NoError(t, err)
-	weight := make([]float64, len(points))
+	weight := make([]float64, len(log))
 	for i := range weight {
 		weight[i] = math.Exp(log[i] - log[len(log)/2])
 	}
-	columns := make([][]float64, len(gaps))
-	for k, j := range gaps {
-		for _, p := range points {
-			columns[k] = append(columns[k], f.Scale.Mean[j]+f.Scale.Deviation[j]*p[k])
-		}
-		mean = append(mean, stat.Mean(columns[k], weight))
-		sd = append(sd, math.Sqrt(stat.MomentAbout(2, columns[k], mean[k], weight)))
+	for k, x := range columns {
+		mean = append(mean, stat.Mean(x, weight))
+		sd = append(sd, math.Sqrt(stat.MomentAbout(2, x, mean[k], weight)))
 	}
 	for i := range weight {
 		product += weight[i] * columns[0][i] * columns[len(gaps)-1][i]
 	}
-	return mean, sd, product / sum(weight)
-}
-
-func sum(x []float64) (s float64) {
-	for _, v := range x {
-		s += v
-	}
-	return s
+	return mean, sd, product / floats.Sum(weight)
 }
 
 // Moments by quadrature, for any number of workers.
@@ -86,8 +68,7 @@ func TestImputeEnergy(t *testing.T) {
 	rows := [][]float64{{3, 5, nan}, {nan, 6, nan}, {2, nan, 4.5}, {nan, nan, 3}}
 	const draws = 1600
 	c := fitted.ImputeConfig{Draws: draws, Seed: 5, Workers: 2}
-	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
-	require.NoError(t, err)
+	r := impute(t, f, table(f.Names, rows...), c)
 	require.True(t, r.Mixing.Converged())
 	for i, row := range rows {
 		gaps, _, _ := split(row)
@@ -103,5 +84,19 @@ func TestImputeEnergy(t *testing.T) {
 		require.InDelta(t, mean[len(mean)-1], stat.Mean(last, nil), 4.5*sd[len(sd)-1]/math.Sqrt(n), "row %d", i)
 		require.InDelta(t, product, stat.Mean(products, nil), 4.5*stat.StdDev(products, nil)/math.Sqrt(n), "row %d", i)
 		require.InEpsilon(t, sd[0], stat.StdDev(first, nil), 4.5/math.Sqrt(n), "row %d", i)
+	}
+}
+
+func TestPointByDraws(t *testing.T) {
+	f := bumpy(t)
+	for _, row := range [][]float64{{3, 5, nan}, {nan, 6, nan}} {
+		r, err := fitted.Point(t.Context(), f, table(f.Names, row), fitted.ImputeConfig{Seed: 3})
+		require.NoError(t, err)
+		require.Equal(t, fitted.PointDraws, r.Draws)
+		mean, _, _ := onGrid(t, f, row)
+		gaps, _, _ := split(row)
+		for a, j := range gaps {
+			require.InDelta(t, mean[a], r.Values[j], 4.5*r.Error[j])
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package fitted_test
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -43,8 +42,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := known(c.known)
-			r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 1})
-			require.NoError(t, err)
+			r := impute(t, f, table(f.Names, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 1})
 			require.Equal(t, c.by, r.Sampler)
 			moment := func(g func(b float64) float64) float64 {
 				sum := 0.0
@@ -70,7 +68,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 			require.InDelta(t, mean, got, 4.5*math.Sqrt(variance/size))
 
 			// E[s_a + ∂_a log φ] = ∂_a log ∫ q φ db
-			s, err := fitted.Score(context.Background(), f, table(f.Names, []float64{nan, 0.2}, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 2})
+			s, err := fitted.Score(t.Context(), f, table(f.Names, []float64{nan, 0.2}, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 2})
 			require.NoError(t, err)
 			slope := func(b float64) float64 { return -a + 0.4*b }
 			if name == "regressed" {

@@ -1,7 +1,6 @@
 package fitted_test
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -41,29 +40,16 @@ func scaledNormal(t testing.TB) (*fitted.Model, *distmv.Normal) {
 	return &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: scale}, normal
 }
 
-// NaN where missing.
-func table(names []string, rows ...[]float64) *data.Table {
-	t := &data.Table{Names: names, N: len(rows), D: len(names)}
-	for _, row := range rows {
-		for _, v := range row {
-			t.Values, t.Observed = append(t.Values, v), append(t.Observed, !math.IsNaN(v))
-		}
-	}
-	return t
+var table = testtables.Rows
+
+func impute(t testing.TB, f *fitted.Model, rows *data.Table, c fitted.ImputeConfig) *fitted.Imputed {
+	t.Helper()
+	r, err := fitted.Impute(t.Context(), f, rows, c)
+	require.NoError(t, err)
+	return r
 }
 
 var nan = math.NaN()
-
-func given(t testing.TB, normal *distmv.Normal, row []float64) *distmv.Normal {
-	t.Helper()
-	_, observed, values := split(row)
-	if len(observed) == 0 {
-		return normal
-	}
-	c, ok := normal.ConditionNormal(observed, values, nil)
-	require.True(t, ok)
-	return c
-}
 
 // Missing columns of a row, and its observed ones with their values.
 func split(row []float64) (gaps, observed []int, values []float64) {
@@ -77,6 +63,18 @@ func split(row []float64) (gaps, observed []int, values []float64) {
 	return gaps, observed, values
 }
 
+// The normal of the missing cells given the observed ones.
+func given(t testing.TB, normal *distmv.Normal, row []float64) *distmv.Normal {
+	t.Helper()
+	_, observed, values := split(row)
+	if len(observed) == 0 {
+		return normal
+	}
+	c, ok := normal.ConditionNormal(observed, values, nil)
+	require.True(t, ok)
+	return c
+}
+
 // Draws and conditional means, by gonum.
 func TestImputeNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
@@ -87,8 +85,7 @@ func TestImputeNormal(t *testing.T) {
 	require.Zero(t, floats.Norm(point.Error, 1))
 	const draws = 1500
 	for _, by := range []string{"auto", "mcmc"} {
-		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: draws, Seed: 3, Workers: 2})
-		require.NoError(t, err)
+		r := impute(t, f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: draws, Seed: 3, Workers: 2})
 		require.Equal(t, map[string]string{"auto": "exact", "mcmc": "mcmc"}[by], r.Sampler)
 		require.Equal(t, by == "mcmc", r.Mixing != nil)
 		if r.Mixing != nil {
@@ -114,32 +111,21 @@ func TestImputeNormal(t *testing.T) {
 	}
 }
 
-func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
-	m := nets.NewNormalImputer(d, o, stream.New(1))
+// Package calibration tests imputers of models without noise.
+func TestImputeByImputerOfNoiseLevels(t *testing.T) {
+	f, _ := scaledNormal(t)
+	m := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 3, NoiseConditional: true}, stream.New(1))
 	for _, p := range m.Params() {
 		clear(p.Value)
 	}
-	m.LogSD.Value[0] = math.Log(sd)
-	return m
-}
-
-func TestImputeByImputer(t *testing.T) {
-	f, _ := scaledNormal(t)
-	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
+	m.Params()[6].Value[0] = math.Log(0.5)
+	f.Imputer, f.Noise = m, &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
 	const draws = 2000
-	rows := table(f.Names, []float64{12, nan, nan})
-	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
-	require.NoError(t, err)
+	r := impute(t, f, table(f.Names, []float64{12, nan, nan}), fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
 	x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
-	require.InDelta(t, 10, stat.Mean(x, nil), 4.5*2.5/math.Sqrt(draws))
-	require.InEpsilon(t, 2.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws))
-
-	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
-	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, NoiseConditional: true}, 0.5)
-	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
-	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
-	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
+	require.InDelta(t, 10, stat.Mean(x, nil), 4.5*2.5/a/math.Sqrt(draws))
+	require.InEpsilon(t, 2.5/a, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws))
 }
 
 // N(μ_j, 1/4) in each column, by its score alone or with its density.
@@ -201,8 +187,7 @@ func TestAlongNoise(t *testing.T) {
 			continue
 		}
 		gaps := table(f.Names, []float64{7, nan})
-		imputed, err := fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Draws: draws, Steps: 1800})
-		require.NoError(t, err)
+		imputed := impute(t, f, gaps, fitted.ImputeConfig{Draws: draws, Steps: 1800})
 		require.Equal(t, 7., imputed.Values[2*draws-2])
 		requireMoments(mat.Col(nil, 1, mat.NewDense(draws, 2, imputed.Values)), 0.05)
 	}
@@ -213,7 +198,7 @@ func TestScoresNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}, {9, 9, 9}}
 	for _, by := range []string{"exact", "mcmc"} {
-		r, err := fitted.Score(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: 400})
+		r, err := fitted.Score(t.Context(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: 400})
 		require.NoError(t, err)
 		peak := -math.Log(2 * 5) // of the model of z, 0, in the units of x
 		require.InDelta(t, normal.LogProb(rows[1])-normal.LogProb(normal.Mean(nil)), r.LogDensity[1]-peak, 1e-9)
@@ -252,8 +237,20 @@ func TestScoresHalfSpace(t *testing.T) {
 	f.Domain.Half = []domain.HalfSpace{{A: []float64{a1, a2 / 2}, B: bound}} // in x; the second column is 2z
 	z := (bound - a1*x) / a2
 	want := -x - a1/a2*distuv.UnitNormal.Prob(z)/distuv.UnitNormal.CDF(z)
-	r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{x, nan}), fitted.ImputeConfig{Draws: 3000})
+	r, err := fitted.Score(t.Context(), f, table(f.Names, []float64{x, nan}), fitted.ImputeConfig{Draws: 3000})
 	require.NoError(t, err)
 	require.InDelta(t, want, r.Score[0], 4.5*r.Error[0])
 	require.Less(t, r.Error[0], 0.05)
+}
+
+func TestSampleNormal(t *testing.T) {
+	f, normal := scaledNormal(t)
+	for method, n := range map[string]int{"auto": 2000, "hmc": 1000} {
+		r, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"auto": "exact", "hmc": "hmc"}[method], r.Sampler)
+		require.Equal(t, method == "auto", r.Chains == nil)
+		require.True(t, r.Converged())
+		testtables.RequireNormal(t, normal, mat.NewDense(n, 3, r.Values), []int{0, 1, 2})
+	}
 }

@@ -1,6 +1,7 @@
 package fitted_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,8 +69,13 @@ func TestRefusals(t *testing.T) {
 		return err
 	}
 	_, twice := (&fitted.Saved{Kind: "sharing", Model: sharing{quartic.Model}, Names: ab}).Encode(nil)
-	drawn := &fitted.Imputed{Draws: 1, Values: place.Values}
-	_, match := fitted.Match(t.Context(), latent, place, drawn, fitted.MatchConfig{})
+	match := func(ctx context.Context, f *fitted.Model, rows *data.Table, donors int) error {
+		drawn := &fitted.Imputed{Draws: 1, Values: rows.Values}
+		_, err := fitted.Match(ctx, f, rows, drawn, fitted.MatchConfig{Donors: donors})
+		return err
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
 	for _, c := range []struct {
 		err  error
 		want string
@@ -100,7 +106,11 @@ func TestRefusals(t *testing.T) {
 		{point(normal, none, ""), "the model has 3 columns, but the table has 2"},
 		{point(normal, table(normal.Names), "diffusion"), "use mcmc"},
 		{twice, `model sharing: two parameters are named "w": names must differ`},
-		{match, "MatchConfig.Donors"},
+		{match(t.Context(), latent, place, 0), "MatchConfig.Donors"},
+		{match(t.Context(), told, place, -1), "must be positive"},
+		{match(t.Context(), told, place, 0), "leave out predictive-mean matching"},
+		{match(t.Context(), scores, place, 0), "no log density"},
+		{match(cancelled, quartic, table(ab, []float64{1, nan}, []float64{2, 3}), 0), "context canceled"},
 	} {
 		require.ErrorContains(t, c.err, c.want)
 	}

@@ -4,13 +4,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
@@ -71,11 +71,11 @@ func TestSavedModelsComeBack(t *testing.T) {
 
 func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 	t.Helper()
-	p, err := graph.Build(func(b *graph.Builder) { b.Output("s", m.Evaluate(b, b.Input("x", 1, len(x))).Score) })
+	e, err := model.NewEvaluator(m, 1, false)
 	require.NoError(t, err)
-	copy(p.Input("x"), x)
-	require.NoError(t, p.Run())
-	return p.Output("s")
+	_, score, err := e.At(x)
+	require.NoError(t, err)
+	return slices.Clone(score)
 }
 
 func TestDamagedModelsAreRefused(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -13,6 +14,7 @@ import (
 	"missingscore/internal/data/binormal"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
@@ -20,8 +22,7 @@ import (
 )
 
 func chain(t *testing.T, d int, strength float64) *Truth {
-	g, err := simulate.Graph("chain", d, 0, strength, stream.New(1))
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Graph("chain", d, 0, strength, stream.New(1)))
 	names := strings.Split("abcdefghij", "")[:d]
 	truth, err := NewTruth(names, g, nil, 0)
 	require.NoError(t, err)
@@ -75,20 +76,17 @@ func TestMeasure(t *testing.T) {
 	require.InDelta(t, 4.0/6, f.Measures[f1], 1e-15)
 	require.InDelta(t, 0.8758730376768, f.Measures[correlation], 1e-11) // R 4.2.2: cor(truth, found)
 	none := measure(truth, make([]float64, 10))
-	require.Zero(t, none.Measures[Sensitivity])
-	require.Zero(t, none.Measures[FDR])
-	require.Zero(t, none.Measures[f1])
-	require.Zero(t, none.Measures[correlation])
+	for _, zero := range []int{Sensitivity, FDR, f1, correlation} {
+		require.Zero(t, none.Measures[zero])
+	}
 	require.True(t, math.IsNaN(none.Measures[precision]))
 }
 
 // By R 4.2.2's isoreg(1:7, c(.1, .3, .2, .5, .45, .4, .9))$yf.
 func TestRisingAgainstR(t *testing.T) {
-	ones := []float64{1, 1, 1, 1, 1, 1, 1}
-	for i, v := range rising([]float64{0.1, 0.3, 0.2, 0.5, 0.45, 0.4, 0.9}, ones) {
-		require.InDelta(t, []float64{0.1, 0.25, 0.25, 0.45, 0.45, 0.45, 0.9}[i], v, 1e-14)
-	}
-	got := rising([]float64{0.6, 0.3}, []float64{1, 2})
+	got := rising([]float64{0.1, 0.3, 0.2, 0.5, 0.45, 0.4, 0.9}, []float64{1, 1, 1, 1, 1, 1, 1})
+	require.InDeltaSlice(t, []float64{0.1, 0.25, 0.25, 0.45, 0.45, 0.45, 0.9}, got, 1e-14)
+	got = rising([]float64{0.6, 0.3}, []float64{1, 2})
 	require.InDeltaSlice(t, []float64{0.4, 0.4}, got, 1e-15, "weighted")
 }
 
@@ -125,8 +123,7 @@ func TestGapsLikeATable(t *testing.T) {
 	like, err := data.NewTable(truth.Names, []float64{1, 0, 3, 4, 5, 6, 7, 8, 0, 2, 4, 0}, []bool{true, false, true, true, true, true, true, true, false, true, true, false})
 	require.NoError(t, err)
 	p := Problem{Truth: truth, Gaps: Gaps{Like: like}}
-	drawn, err := p.Draw(4000, 0, 1)
-	require.NoError(t, err)
+	drawn := testtables.Must(p.Draw(4000, 0, 1))
 	require.Equal(t, truth.Names, drawn.Names)
 	count := map[[3]bool]float64{}
 	for i := range drawn.N {
@@ -137,13 +134,11 @@ func TestGapsLikeATable(t *testing.T) {
 	require.InDelta(t, 1000, count[[3]bool{true, false, true}], 4*se)
 	require.InDelta(t, 1000, count[[3]bool{true, true, true}], 4*se)
 	require.InDelta(t, 2000, count[[3]bool{true, true, false}], 4*se)
-	again, err := p.Draw(4000, 1, 1)
-	require.NoError(t, err)
+	again := testtables.Must(p.Draw(4000, 1, 1))
 	require.NotEqual(t, drawn.Values, again.Values)
 
 	p.Gaps = Gaps{Share: 0.4}
-	drawn, err = p.Draw(4000, 0, 1)
-	require.NoError(t, err)
+	drawn = testtables.Must(p.Draw(4000, 0, 1))
 	require.InDelta(t, 0.4, float64(drawn.Missing())/12000, 4*math.Sqrt(0.4*0.6/12000))
 }
 
@@ -217,16 +212,10 @@ func TestLevelsAreDrawn(t *testing.T) {
 	require.Equal(t, []data.Kind{data.Nominal, data.Binary, data.Number}, table.Kinds)
 	require.Equal(t, [][]string{blocks[0].Levels, blocks[1].Levels, nil}, table.Levels)
 	share := func(j int, level float64) float64 {
-		x, count := table.Column(j), 0.
-		for _, v := range x {
-			if v == level {
-				count++
-			}
-		}
-		return count / float64(len(x))
+		x := table.Column(j)
+		return float64(floats.Count(func(v float64) bool { return v == level }, x)) / float64(len(x))
 	}
-	var sigma mat.Dense
-	require.NoError(t, sigma.Inverse(p))
+	sigma := testtables.Inverse(t, p)
 	sd := func(j int) float64 { return math.Sqrt(sigma.At(j, j)) }
 	require.InDelta(t, 1-distuv.UnitNormal.CDF(0.5/sd(2)), share(1, 1), 0.01)
 	// Flat where u, v < 0, a house where −u, v − u < 0.

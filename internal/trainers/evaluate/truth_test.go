@@ -8,22 +8,17 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/evaluate"
 )
 
 func TestFisherDivergence(t *testing.T) {
-	g, err := simulate.Normal(5, stream.New(31, stream.Simulate))
-	require.NoError(t, err)
-	truth, m := model.NewGaussian(5, model.CholeskyFactor), model.NewGaussian(5, model.Natural)
-	truth.SetMean(g.Mean)
-	require.NoError(t, truth.SetPrecision(g.Precision))
-	sample, err := g.Sample(40000, stream.New(32, stream.Simulate))
-	require.NoError(t, err)
-	f, err := evaluate.NewFisherDivergence(m, truth, sample.Values)
-	require.NoError(t, err)
+	g := testtables.Must(simulate.Normal(5, stream.New(31, stream.Simulate)))
+	truth, m := testtables.At(t, g), model.NewGaussian(5, model.Natural)
+	sample := testtables.Must(g.Sample(40000, stream.New(32, stream.Simulate)))
+	f := testtables.Must(evaluate.NewFisherDivergence(m, truth, sample.Values))
 	for range 2 { // it follows the model
-		want, err := evaluate.GaussianFisher(m, truth)
-		require.NoError(t, err)
+		want := testtables.Must(evaluate.GaussianFisher(m, truth))
 		got, se, err := f.Value()
 		require.NoError(t, err)
 		require.InDelta(t, want, got, 4*se+1e-9)

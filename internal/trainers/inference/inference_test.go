@@ -2,6 +2,7 @@ package inference
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,13 +33,8 @@ func TestNormalWithoutANumber(t *testing.T) {
 // By R 4.2.2's p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.5, 0.2), "BH").
 func TestBenjaminiHochbergAgainstR(t *testing.T) {
 	q := BenjaminiHochberg([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005, 0.5, 0.2})
-	for i, want := range []float64{0.03, 0.06, math.NaN(), 0.06, 0.03, 0.5, 0.24} {
-		if i == 2 {
-			require.True(t, math.IsNaN(q[i]))
-			continue
-		}
-		require.InDelta(t, want, q[i], 1e-15)
-	}
+	require.True(t, math.IsNaN(q[2]))
+	require.InDeltaSlice(t, []float64{0.03, 0.06, 0.06, 0.03, 0.5, 0.24}, slices.Delete(q, 2, 3), 1e-15)
 }
 
 func TestConfigBounds(t *testing.T) {

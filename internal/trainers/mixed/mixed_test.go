@@ -1,9 +1,7 @@
 package mixed
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,37 +14,25 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
-// Three clusters: x, y, city (three levels) and b (two). y is missing where x is large, city at
-// random.
-func clusters(n int, rng *rand.Rand) *data.Table {
-	t := &data.Table{Names: []string{"x", "city", "y", "b"}, N: n, D: 4, Levels: [][]string{nil, {"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}},
-		Kinds: []data.Kind{data.Number, data.Nominal, data.Number, data.Binary}}
-	for range n {
-		u, k := rng.Float64(), 0
-		if u > 0.5 {
-			k++
-		}
-		if u > 0.8 {
-			k++
-		}
-		city := k
-		if rng.Float64() < 0.1 {
-			city = rng.IntN(3)
-		}
-		b := 0.
-		if rng.Float64() < []float64{0.9, 0.5, 0.1}[k] {
-			b = 1
-		}
-		z := rng.NormFloat64()
-		x, y := []float64{0, 4, 8}[k]+z, []float64{0, 50, -30}[k]+5*z+10*math.Sqrt(0.75)*rng.NormFloat64()
-		t.Values = append(t.Values, x, float64(city), y, b)
-		t.Observed = append(t.Observed, true, rng.Float64() > 0.15, rng.Float64() > 0.8/(1+math.Exp(6-x)), true)
+// Draws of the truth; y is missing where x is large, city at random.
+func clusters(t *testing.T, n int, rng *rand.Rand) *data.Table {
+	t.Helper()
+	x, err := truth().SampleRows(n, nil, rng)
+	require.NoError(t, err)
+	table := &data.Table{Names: []string{"x", "city", "y", "b"}, N: n, D: 4, Values: x,
+		Levels: [][]string{nil, {"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}},
+		Kinds:  []data.Kind{data.Number, data.Nominal, data.Number, data.Binary}}
+	for i := range n {
+		high := 0.8 / (1 + math.Exp(6-x[4*i]))
+		table.Observed = append(table.Observed, true, rng.Float64() > 0.15, rng.Float64() > high, true)
 	}
-	return t
+	return table
 }
 
+// Three clusters: x, city (three levels), y and b (two).
 func truth() *model.Mixed {
 	m := model.NewMixed(3, []int{0, 3, 0, 2})
 	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
@@ -59,8 +45,8 @@ func truth() *model.Mixed {
 }
 
 func TestFitRecoversUnderMAR(t *testing.T) {
-	table := clusters(1000, stream.New(1))
-	f, err := Fit(context.Background(), table, Config{Seed: 1, Components: 3})
+	table := clusters(t, 3000, stream.New(1))
+	f, err := Fit(t.Context(), table, Config{Seed: 1, Components: 3})
 	require.NoError(t, err)
 	require.True(t, f.Converged)
 	want := truth()
@@ -86,19 +72,19 @@ func TestFitRecoversUnderMAR(t *testing.T) {
 }
 
 func TestNumberOfComponents(t *testing.T) {
-	table := clusters(250, stream.New(6))
-	f, err := Fit(context.Background(), table, Config{Seed: 1, Workers: 2})
+	table := clusters(t, 250, stream.New(6))
+	f, err := Fit(t.Context(), table, Config{Seed: 1, Workers: 2})
 	require.NoError(t, err)
 	require.Contains(t, []int{3, 4}, len(f.Model.Weights))
 	require.Equal(t, 1, f.Tried[0].Components)
-	again, err := Fit(context.Background(), table, Config{Seed: 1})
+	again, err := Fit(t.Context(), table, Config{Seed: 1})
 	require.NoError(t, err)
 	require.Equal(t, f, again, "results do not depend on the number of workers")
 }
 
 // Any small change of a parameter lowers the expected log posterior.
 func TestStepMaximises(t *testing.T) {
-	table := clusters(120, stream.New(2))
+	table := clusters(t, 120, stream.New(2))
 	p, _ := newProblem(table)
 	rows, k := table.AllRows(), 3
 	p.pooled = []float64{1, 0.3, 0.3, 1}
@@ -169,13 +155,13 @@ func TestStepMaximises(t *testing.T) {
 	require.Equal(t, 4., size)
 	require.InDelta(t, meanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
 	require.InDelta(t, at.Likelihood+p.logPrior(from, from)/float64(table.N), at.Posterior, 1e-12)
-	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500, nil)
+	_, path, converged := fitOn(t.Context(), p, rows, Config{Tolerance: 1e-9}, from, 500, nil)
 	require.True(t, converged)
 	require.Greater(t, path[len(path)-1].Likelihood, path[0].Likelihood+0.1)
 }
 
 func TestWeights(t *testing.T) {
-	table := clusters(200, stream.New(5))
+	table := clusters(t, 200, stream.New(5))
 	table.Levels[1] = append(table.Levels[1], "Bonn")
 	weighted, repeated := *table, *table
 	weighted.Weights = slices.Repeat([]float64{1}, 200)
@@ -203,25 +189,15 @@ func TestWeights(t *testing.T) {
 }
 
 func TestCutAndResumed(t *testing.T) {
-	table := clusters(200, stream.New(4))
-	whole, err := Fit(context.Background(), table, Config{Seed: 1})
+	table := clusters(t, 200, stream.New(4))
+	whole, err := Fit(t.Context(), table, Config{Seed: 1})
 	require.NoError(t, err)
-	for _, at := range []int{2, len(whole.Tried) + 1, len(whole.Tried) + 4} {
-		ctx, cut := context.WithCancel(context.Background())
-		state, saves := &State{}, 0
-		_, err := Fit(ctx, table, Config{Seed: 1, State: state, Save: func() error {
-			if saves++; saves == at {
-				cut()
-			}
-			return nil
-		}})
-		require.ErrorIs(t, err, context.Canceled)
-		var text bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&text).Encode(state))
-		again := &State{}
-		require.NoError(t, gob.NewDecoder(&text).Decode(again))
-		resumed, err := Fit(context.Background(), table, Config{Seed: 1, State: again})
-		require.NoError(t, err)
-		require.Equal(t, whole, resumed)
-	}
+	state := &State{}
+	var resumed any
+	testtables.Resumed(t, func(ctx context.Context, save func() error) (err error) {
+		state = testtables.Saved(t, state)
+		resumed, err = Fit(ctx, table, Config{Seed: 1, State: state, Save: save})
+		return err
+	})
+	require.Equal(t, whole, resumed)
 }

@@ -1,7 +1,10 @@
 package posterior
 
 import (
+	"context"
+	"errors"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/mcmc"
 )
 
@@ -211,8 +215,7 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 			for at := range observed {
 				values[at], observed[at] = float64(at%3), at%5 > 0
 			}
-			gaps, err := data.NewTable(names, values, observed)
-			require.NoError(t, err)
+			gaps := testtables.Must(data.NewTable(names, values, observed))
 			s := newChain(gaps, c, a, c.stream(0))
 			if nominal && components == 1 {
 				s.observed = make([]bool, rows)
@@ -255,8 +258,7 @@ func TestAnchor(t *testing.T) {
 		x := rng.NormFloat64()
 		values, observed = append(values, 2+x, 0.8*x+0.6*rng.NormFloat64()), append(observed, true, rng.Float64() > 0.2)
 	}
-	z, err := data.NewTable([]string{"x", "y"}, values, observed)
-	require.NoError(t, err)
+	z := testtables.Must(data.NewTable([]string{"x", "y"}, values, observed))
 	c := Config{Draws: 1, Components: 2, WarmUp: 5, Iterations: 10, Workers: 1, Seed: 1}
 	a, err := c.anchor(t.Context(), z)
 	require.NoError(t, err)
@@ -295,4 +297,29 @@ func TestRHats(t *testing.T) {
 	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellsRHat(of), 1e-12)
 	sampling := (4*0.25 + 0.125) / 5
 	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(of), 1e-12)
+}
+
+func TestResumed(t *testing.T) {
+	rng := stream.New(4)
+	z := &data.Table{Names: []string{"a", "b", "c"}, N: 60, D: 3}
+	for i := range z.N {
+		x := rng.NormFloat64()
+		z.Values = append(z.Values, x, x*x-1+0.3*rng.NormFloat64(), float64(i%3))
+		z.Observed = append(z.Observed, rng.Float64() > 0.3, rng.Float64() > 0.5, rng.Float64() > 0.2)
+	}
+	for _, c := range []Config{{Draws: 7, Keep: 3, Levels: []int{0, 0, 3}, Components: 3, Seed: 1}, {Draws: 2, Seed: 1, Levels: []int{0, 0, 3}, Components: 1}} {
+		whole, err := Draw(t.Context(), z, c)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "state")
+		c.Partial = NewPartial("run")
+		var again *Drawn
+		testtables.Resumed(t, func(ctx context.Context, save func() error) (err error) {
+			c.Save = func(p *Partial) error { return errors.Join(p.Save(path), save()) }
+			if again, err = Draw(ctx, z, c); err != nil {
+				c.Partial = testtables.Must(LoadPartial(path, "run", nil))
+			}
+			return err
+		})
+		require.Equal(t, whole, again)
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/posterior"
 )
 
@@ -19,8 +20,7 @@ func table(t testing.TB, d int, values []float64, observed []bool) *data.Table {
 	for j := range names {
 		names[j] = string(rune('a' + j))
 	}
-	x, err := data.NewTable(names, values, observed)
-	require.NoError(t, err)
+	x := testtables.Must(data.NewTable(names, values, observed))
 	z, _ := data.Standardise(x)
 	return z
 }
@@ -39,8 +39,7 @@ func pairs(t testing.TB, n int, rho float64, seed uint64, hide func(x, u float64
 }
 
 func draw(t testing.TB, z *data.Table, c posterior.Config) *posterior.Drawn {
-	d, err := posterior.Draw(t.Context(), z, c)
-	require.NoError(t, err)
+	d := testtables.Must(posterior.Draw(t.Context(), z, c))
 	require.Len(t, d.Gaps, c.Draws)
 	return d
 }
@@ -111,8 +110,7 @@ func TestCuts(t *testing.T) {
 		y := math.Copysign(1, 0.8*x+0.6*rng.NormFloat64())
 		values, observed = append(values, x, y), append(observed, true, rng.Float64() > 0.4)
 	}
-	x, err := data.NewTable([]string{"x", "y"}, values, observed)
-	require.NoError(t, err)
+	x := testtables.Must(data.NewTable([]string{"x", "y"}, values, observed))
 	d := draw(t, x, posterior.Config{Draws: draws, Components: 1, Seed: 1, Cuts: [][]float64{nil, {0}}})
 	require.True(t, d.Met())
 	right, expected, gap := 0.0, 0.0, 0

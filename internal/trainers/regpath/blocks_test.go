@@ -64,7 +64,7 @@ func TestPrecisionOfNodes(t *testing.T) {
 	p.SetSym(0, 2, -0.4)
 	p.SetSym(1, 5, 0.2) // singular values of b, e: 0.2 and 0.1
 	p.SetSym(2, 4, -0.1)
-	q := Point{Packed: c.precision(packed(p), 7)}
+	q := Point{Packed: c.precision(graph.Pack(p), 7)}
 	require.InDelta(t, 0.25, q.PartialCorrelation(4, 0, 2), 1e-12)
 	require.Equal(t, -0.5, q.element(4, 0, 2))
 	require.InDelta(t, math.Hypot(0.3, 0.4)/2, q.PartialCorrelation(4, 0, 1), 1e-12)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,11 +41,7 @@ func TestLogLikelihoodAgainstDistmv(t *testing.T) {
 // A quasi-Newton method on LogLikelihood with numerical derivatives.
 func likeliest(t *testing.T, table *data.Table, packed []float64, threshold float64) float64 {
 	t.Helper()
-	d := table.D
-	rows := make([]int, table.N)
-	for i := range rows {
-		rows[i] = i
-	}
+	d, rows := table.D, table.AllRows()
 	var free []int
 	for i, held := range without(Adjacency(packed, d, threshold).Edge, d) {
 		if !held {
@@ -73,13 +70,12 @@ func likeliest(t *testing.T, table *data.Table, packed []float64, threshold floa
 
 func TestEBICByItsFormula(t *testing.T) {
 	const d = 4
-	_, table := testtables.Star(t, d, 150, 0.3)
-	standard, _ := data.Standardise(table)
+	standard := star(t, d, 150, 0.3)
 	both := 0.0
-	for i := range table.N {
+	for i := range standard.N {
 		for j := range d {
 			for k := range j {
-				if table.Observed[i*d+j] && table.Observed[i*d+k] {
+				if standard.Observed[i*d+j] && standard.Observed[i*d+k] {
 					both++
 				}
 			}
@@ -90,7 +86,7 @@ func TestEBICByItsFormula(t *testing.T) {
 		if method == "em-exact" { // the default for this table
 			s.Gamma = nil
 		}
-		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: s})
+		r, scores := estimate(t, standard, method, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: s})
 		require.Len(t, scores, 20)
 		best, judged := -1, 0
 		for i, p := range r.State.Points {
@@ -131,8 +127,7 @@ func TestDefaultGamma(t *testing.T) {
 
 func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
-	require.NoError(t, err)
+	r := started(t, table, "em-exact", Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
 	made, pairs := 0, make([]network.Uncertainty, r.pairs())
 	for i := range pairs {
 		pairs[i] = network.Unknown(10)
@@ -143,31 +138,13 @@ func TestFDRTakesPairsBySmallQ(t *testing.T) {
 		made++
 		return Tests{Pairs: pairs}, nil
 	}
-	_, err = r.Estimate(t.Context(), func() error { return nil })
-	require.NoError(t, err)
+	finish(t, r)
 	require.Equal(t, 1, made)
 	for i, edge := range Adjacency(r.Model().Packed.Value, r.Table.D, 1e-6).Edge {
 		require.Equal(t, i == 1 || i == 4, edge, "pair %d", i)
 	}
 	require.Contains(t, r.Choice(), "2 of ")
 	require.True(t, r.State.Refine.Refit)
-}
-
-func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
-	t.Helper()
-	var all []int
-	for i := range scores {
-		all = append(all, i)
-	}
-	seen = map[int]bool{}
-	best, err := search(func(int) ([]int, error) { return all, nil }, func(points []int) error {
-		for _, p := range points {
-			seen[p] = true
-		}
-		return nil
-	}, func(p int) float64 { return scores[p] })
-	require.NoError(t, err)
-	return best, seen
 }
 
 func TestSearchEndsWhereScoresRise(t *testing.T) {
@@ -177,31 +154,41 @@ func TestSearchEndsWhereScoresRise(t *testing.T) {
 		}
 		return scores
 	}
-	best, seen := looked(t, valley(60, 8, 100))
-	require.Equal(t, 8, best)
-	require.True(t, seen[12])
-	require.False(t, seen[16], "12 is halfway back up")
-	best, seen = looked(t, valley(60, 9, 0.5)) // no network is worse than the best by leastRise
-	require.Equal(t, 9, best)
-	require.True(t, seen[20])
-	require.False(t, seen[28], "four in a row after 8")
 	late := valley(60, 37, 1)
 	for i := range 37 {
 		late[i] = late[0] + 0.1*float64(i) // rises first
 	}
-	best, seen = looked(t, late)
-	require.Zero(t, best)
-	require.True(t, seen[16])
-	require.False(t, seen[20], "four in a row after 0")
-	late[16], late[28] = late[0]-0.5, late[0]-1
-	best, _ = looked(t, late)
-	require.Equal(t, 37, best)
-	best, _ = looked(t, valley(6, 5, 100))
-	require.Equal(t, 5, best)
-	unknown := valley(20, 6, 100)
+	deep, unknown := slices.Clone(late), valley(20, 6, 100)
+	deep[16], deep[28] = deep[0]-0.5, deep[0]-1
 	unknown[0] = math.NaN()
-	best, _ = looked(t, unknown)
-	require.Equal(t, 6, best)
+	for rule, c := range map[string]struct {
+		scores             []float64
+		best, seen, unseen int
+	}{
+		"16 is not seen, as 12 is halfway back up":                {valley(60, 8, 100), 8, 12, 16},
+		"no network is worse by leastRise: four in a row after 8": {valley(60, 9, 0.5), 9, 20, 28},
+		"four in a row after 0":                                   {late, 0, 16, 20},
+		"lower scores lead further":                               {deep, 37, 37, -1},
+		"the last network":                                        {valley(6, 5, 100), 5, 5, -1},
+		"a network without a score":                               {unknown, 6, 6, -1},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			all, seen := make([]int, len(c.scores)), map[int]bool{}
+			for i := range all {
+				all[i] = i
+			}
+			best, err := search(func(int) ([]int, error) { return all, nil }, func(points []int) error {
+				for _, p := range points {
+					seen[p] = true
+				}
+				return nil
+			}, func(p int) float64 { return c.scores[p] })
+			require.NoError(t, err)
+			require.Equal(t, c.best, best)
+			require.True(t, seen[c.seen])
+			require.False(t, seen[c.unseen])
+		})
+	}
 }
 
 // Unfinished points are not chosen unless all are.
@@ -231,12 +218,10 @@ func TestLeastScore(t *testing.T) {
 }
 
 func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
-	_, table := testtables.Star(t, 12, 300, 0.2)
-	standard, _ := data.Standardise(table)
+	standard := star(t, 12, 300, 0.2)
 	box := domain.All(12)
 	box.Lower[0] = -4
-	_, complete := testtables.Star(t, 12, 300, 0)
-	complete, _ = data.Standardise(complete)
+	complete := star(t, 12, 300, 0)
 	for _, c := range []struct {
 		method, penalty, kind string
 		domain                *domain.Domain
@@ -250,7 +235,7 @@ func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 			table = complete
 		}
 		at := func(whole bool) *Run {
-			r, _ := estimate(t, engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: c.method}, Config{Penalty: Penalty{Kind: c.penalty}, Select: Selection{Kind: c.kind}, Whole: whole})
+			r, _ := estimateOf(t, engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: c.method}, Config{Penalty: Penalty{Kind: c.penalty}, Select: Selection{Kind: c.kind}, Whole: whole})
 			return r
 		}
 		cut, whole := at(false), at(true)

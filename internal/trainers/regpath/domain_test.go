@@ -26,13 +26,7 @@ func bounded(t *testing.T, n int, missing float64) (*data.Table, *domain.Domain)
 	require.NoError(t, err)
 	s.Lower[3], s.Upper[3] = g.Mean[3]-1, g.Mean[3]+1.5
 	rng := stream.New(11, stream.Simulate)
-	table, err := g.SampleInside(s, n, rng)
-	require.NoError(t, err)
-	if missing > 0 {
-		table, err = data.HideMCAR(table, missing, rng)
-		require.NoError(t, err)
-	}
-	standard, scale := data.Standardise(table)
+	standard, scale := data.Standardise(testtables.Sampled(t, g, s, n, missing, rng))
 	return standard, s.Standardised(scale.Mean, scale.Deviation)
 }
 
@@ -121,7 +115,7 @@ func price(t *testing.T, table *data.Table, s *domain.Domain, free []int, size i
 func TestEBICOnADomainByItsFormula(t *testing.T) {
 	const d, n, gamma = 5, 120, 0.4
 	table, s := bounded(t, n, 0)
-	r, scores := estimate(t, engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Lambdas: 12, Select: Selection{Kind: "ebic", Gamma: new(gamma)}})
+	r, scores := estimateOf(t, engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Lambdas: 12, Select: Selection{Kind: "ebic", Gamma: new(gamma)}})
 	edge, judged, best := math.Log(n)+4*gamma*math.Log(d), 0, 0
 	for _, i := range r.networks() {
 		if math.IsNaN(scores[i]) {
@@ -153,7 +147,7 @@ func TestRefitOnADomain(t *testing.T) {
 	table, s := bounded(t, 150, 0.3)
 	p := engine.Problem{Table: table, Domain: s}
 	config := Config{Lambdas: 8, InitialIter: 60, Iterations: 5}
-	one, _ := estimate(t, p, engine.Config{Method: "em-exact", Draws: 4}, config)
+	one, _ := estimateOf(t, p, engine.Config{Method: "em-exact", Draws: 4}, config)
 	state, packed := one.State, one.packed()
 	require.True(t, state.Refine.Converged, one.Verdict())
 	require.Regexp(t, `converged: .* of the standardised precision would move by \S+ in a Newton step`, one.Verdict())
@@ -162,22 +156,14 @@ func TestRefitOnADomain(t *testing.T) {
 	requireResumes(t, p, engine.Config{Method: "em-exact", Draws: 4}, config)
 
 	// The mean gradient with new draws is 0 within noise.
-	at := func(packed, linear []float64) float64 {
-		m := model.NewGaussian(table.D, model.Natural)
-		copy(m.Packed.Value, packed)
-		copy(m.Location.Value, linear)
-		grads := 0.0
-		_, g, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, engine.Config{Method: "em-exact-mc", Draws: 200}, 1)
-		require.NoError(t, err)
-		for _, v := range g[0] {
-			grads = max(grads, math.Abs(v))
-		}
+	at := func(packed, linear []float64) (most float64) {
+		_, g := gradientAt(t, p, engine.Config{Method: "em-exact-mc", Draws: 200}, linear, packed, 1)
 		for i, held := range without(Adjacency(packed, table.D, one.Config.Threshold).Edge, table.D) {
 			if !held {
-				grads = max(grads, math.Abs(g[1][i]))
+				most = max(most, math.Abs(g[1][i]))
 			}
 		}
-		return grads
+		return max(most, floats.Norm(g[0], math.Inf(1)))
 	}
 	point := state.Points[state.Refine.Index]
 	require.Less(t, at(packed, one.model.Location.Value), 0.5*at(point.Packed, point.Linear))

@@ -24,8 +24,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 	for schedule, s := range map[string]*domain.Domain{Fixed: nil, Accelerated: half} {
 		state := &State{}
 		config := Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}
-		r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, config, state)
-		require.NoError(t, err)
+		r := startedOf(t, engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, config, state)
 		r.Config.Tolerance = 0 // never reached
 		whole(t, r)
 		r.Engine.Config.Observe = func(p engine.Progress) {
@@ -70,18 +69,15 @@ func TestMovementTakesTheNoiseOut(t *testing.T) {
 // With all edges the loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
 func TestLossOfARefit(t *testing.T) {
 	const d, n = 4, 200
-	_, table := testtables.Star(t, d, n, 0)
-	table, _ = data.Standardise(table)
-	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"},
+	table := star(t, d, n, 0)
+	r, _ := estimate(t, table, "em-exact",
 		Config{Lambdas: 5, LambdaMin: 1e-7, Threshold: 1e-9, Select: Selection{Kind: "none"}, Refit: new(true)})
 	require.True(t, r.State.Refine.Refit)
 	require.Equal(t, d*(d-1)/2, r.chosenEdges())
 	var s mat.SymDense
 	stat.CovarianceMatrix(&s, mat.NewDense(n, d, table.Values), nil)
 	s.ScaleSym((n-1.)/n, &s)
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(&s))
-	require.InDelta(t, -mat.Trace(&inverse)/d, r.State.Refine.Loss, 1e-4)
+	require.InDelta(t, -mat.Trace(testtables.Inverse(t, &s))/d, r.State.Refine.Loss, 1e-4)
 }
 
 func TestAgainComesToTheSame(t *testing.T) {
@@ -93,17 +89,14 @@ func TestAgainComesToTheSame(t *testing.T) {
 				rows[i] = rng.IntN(table.N)
 			}
 			slices.Sort(rows)
-			drawn, err := table.Rows(rows)
-			require.NoError(t, err)
+			drawn := testtables.Must(table.Rows(rows))
 			drawn, _ = data.Standardise(drawn)
 			estimate := func(again bool) *Run {
-				r, err := New(engine.Problem{Table: drawn}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
-				require.NoError(t, err)
+				r := started(t, drawn, method, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
 				if again {
 					r.Again()
 				}
-				_, err = r.Estimate(t.Context(), func() error { return nil })
-				require.NoError(t, err)
+				finish(t, r)
 				require.True(t, r.State.Refine.Converged)
 				return r
 			}
@@ -126,17 +119,14 @@ func TestAgainComesToTheSame(t *testing.T) {
 // Maximum likelihood: covariances equal the table's on the edges and the diagonal.
 func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 	const d, n = 16, 20
-	_, table := testtables.Star(t, d, n, 0)
-	standard, _ := data.Standardise(table)
-	r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "full"},
+	standard := star(t, d, n, 0)
+	r, _ := estimate(t, standard, "full",
 		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
 	require.True(t, r.State.Refine.Likeliest, r.Verdict())
 	require.True(t, r.State.Refine.Converged, r.Verdict())
 	require.Contains(t, strings.Join(r.Warnings(), "\n"), "maximum likelihood estimates")
-	var sigma, s mat.Dense
-	require.NoError(t, sigma.Inverse(r.model.Precision()))
-	x := mat.NewDense(n, d, standard.Values)
-	s.Mul(x.T(), x)
+	sigma, s := testtables.Inverse(t, r.model.Precision()), mat.NewSymDense(d, nil)
+	s.SymOuterK(1./n, mat.NewDense(n, d, standard.Values).T())
 	edges, i := r.chosenPairs(), 0
 	for j := range d {
 		for k := j; k < d; k++ {
@@ -146,7 +136,7 @@ func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 					continue
 				}
 			}
-			require.InDelta(t, s.At(j, k)/n, sigma.At(j, k), 1e-4, "%d, %d", j, k)
+			require.InDelta(t, s.At(j, k), sigma.At(j, k), 1e-4, "%d, %d", j, k)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"missingscore/data"
 	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
-	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
 )
@@ -19,8 +18,7 @@ import (
 // If cells determine everything, log L is that of S plus n/2 Σ log S_jj.
 func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	const d = 6
-	_, table := testtables.Star(t, d, 300, 0)
-	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
+	r, _ := estimate(t, star(t, d, 300, 0), "pairwise", Config{Lambdas: 20})
 	m, constant := r.matrix, 0.0
 	m.of.Known = make([]float64, d*d)
 	for j := range d {
@@ -50,37 +48,28 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 	for seed := range tables {
 		rng := stream.New(uint64(seed), stream.Simulate)
 		table := &data.Table{N: n, D: 2, Names: []string{"a", "b"}}
-		var count, above [2]float64
 		for range n {
 			for j, cut := range []float64{0, -0.5} {
-				v, seen := 0.0, rng.Float64() < []float64{1, 0.6}[j]
+				seen, v := rng.Float64() < []float64{1, 0.6}[j], 0.0
 				if rng.NormFloat64() > cut {
 					v = 1
 				}
-				if table.Values, table.Observed = append(table.Values, v), append(table.Observed, seen); seen {
-					count[j]++
-					above[j] += v
-				}
+				table.Values, table.Observed = append(table.Values, v), append(table.Observed, seen)
 			}
 		}
-		for j := range count {
-			cut := distuv.UnitNormal.Quantile(1 - above[j]/count[j])
+		for j := range 2 {
+			cut := distuv.UnitNormal.Quantile(1 - stat.Mean(table.Column(j), nil))
 			table.Cuts = append(table.Cuts, []float64{cut})
 			for i := j; i < len(table.Values); i += 2 { // any number between its thresholds
 				table.Values[i] += cut - 0.5
 			}
 		}
-		rows := make([]int, n)
-		for i := range rows {
-			rows[i] = i
-		}
+		latent := losses.GaussianLatent.(losses.OfMatrix)
+		of, err := latent.Matrix(t.Context(), table, table.AllRows(), nil, 1, known == nil)
+		require.NoError(t, err)
 		if known == nil {
-			of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, true)
-			require.NoError(t, err)
 			known = of.Known
 		}
-		of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, false)
-		require.NoError(t, err)
 		of.Known = known
 		m := &matrix{problem: &problem{Engine: &engine.Engine{Problem: engine.Problem{Table: table}}}, of: of}
 		joined, apart := network.Adjacency{D: 2, Edge: []bool{true}}, network.Adjacency{D: 2, Edge: []bool{false}}

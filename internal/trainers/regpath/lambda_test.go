@@ -10,19 +10,14 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
-	"missingscore/losses"
 )
 
 // At P_jj = 1/v_j the largest gradient is LambdaMax without its 5 % margin.
 func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
-	_, table := testtables.Star(t, 6, 200, 0.3)
-	standard, _ := data.Standardise(table)
-	m := model.NewGaussian(6, model.FreeSymmetric)
-	_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.Classical}, engine.Config{Method: "exact"}, 0)
-	require.NoError(t, err)
+	standard := star(t, 6, 200, 0.3)
+	_, grads := gradientAt(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, nil, nil, 0)
 	top := 0.0
 	for j := range 6 {
 		for k := j + 1; k < 6; k++ {
@@ -39,12 +34,8 @@ func TestLambdaMaxOnABox(t *testing.T) {
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
 		standard, z := bounded(t, 250, missing)
 		gradient := func(theta []float64, iteration int) []float64 {
-			m := model.NewGaussian(d, model.Natural)
-			copy(m.Location.Value, theta)
-			copy(m.Packed.Value, theta[d:])
-			p := engine.Problem{Table: standard, Model: m, Objective: losses.ObjectiveFor(z, domain.Weight{}), Domain: z}
-			_, grads, err := engine.Gradient(p, engine.Config{Method: method, Draws: 100, Seed: 1}, iteration)
-			require.NoError(t, err)
+			p, steps := engine.Problem{Table: standard, Domain: z}, engine.Config{Method: method, Draws: 100, Seed: 1}
+			_, grads := gradientAt(t, p, steps, theta[:d], theta[d:], iteration)
 			return slices.Concat(grads...)
 		}
 		var free []int
@@ -72,7 +63,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 		}
 		require.InDelta(t, math.Abs(mean[largest])/d, top, 1e-12)
 		edges := func(lambda float64) int {
-			r, _ := estimate(t, engine.Problem{Table: standard, Domain: z}, engine.Config{Method: method},
+			r, _ := estimateOf(t, engine.Problem{Table: standard, Domain: z}, engine.Config{Method: method},
 				Config{Schedule: Fixed, LambdaMax: lambda, Lambdas: 1, InitialIter: 2000, Threshold: 1e-9, Select: Selection{Kind: "none"}, Tolerance: 1e9})
 			return r.State.Points[0].Edges
 		}

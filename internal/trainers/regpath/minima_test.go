@@ -10,10 +10,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
-	"missingscore/losses"
 )
 
 // New gradients per column: 0 for η and the diagonal, −λ w sign P_jk on edges, within ±λ w
@@ -46,7 +44,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			if name == "the paper's exact" {
 				config = Config{Penalty: config.Penalty, Schedule: Fixed, InitialIter: 3000, IterPerLambda: 3000, Lambdas: 4, LambdaMin: 0.05, Select: config.Select, PathOnly: true}
 			}
-			r, _ := estimate(t, p, steps, config)
+			r, _ := estimateOf(t, p, steps, config)
 			require.Empty(t, r.unfinished())
 			require.Zero(t, r.State.Points[0].Edges)
 			weights := make([]float64, len(r.packed()))
@@ -55,10 +53,6 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			}
 			if c.penalty == adaptive {
 				weights = adaptiveWeights(sizes(r.State.Pilot.Packed, d), d)
-			}
-			kind := model.FreeSymmetric
-			if r.fitsMean() {
-				kind = model.Natural
 			}
 			if c.method == "pairwise" {
 				steps.Method = "full"
@@ -70,13 +64,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 					require.Equal(t, floats.Distance(r.State.Points[k-1].Packed, q.Packed, math.Inf(1)), q.Change)
 				}
 				require.Zero(t, q.Projections)
-				m := model.NewGaussian(d, kind)
-				m.Location.Fixed = !r.fitsMean()
-				copy(m.Packed.Value, q.Packed)
-				copy(m.Location.Value, q.Linear)
-				p.Model, p.Objective = m, losses.ObjectiveFor(s, domain.Weight{})
-				loss, grads, err := engine.Gradient(p, steps, 0)
-				require.NoError(t, err)
+				loss, grads := gradientAt(t, p, steps, q.Linear, q.Packed, 0)
 				if r.Config.Schedule == Accelerated || r.Config.Schedule == Moments {
 					require.InDelta(t, loss/d, q.Loss, 1e-12)
 				}

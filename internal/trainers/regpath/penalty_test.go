@@ -1,9 +1,7 @@
 package regpath
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
@@ -23,8 +20,7 @@ import (
 // Scores are log likelihoods minus degrees of freedom.
 func TestPilotIsChosenByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 120, 0.3)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
-	require.NoError(t, err)
+	r := started(t, table, "em-exact", Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	f, err := newPilotFit(r.problem, table.AllRows(), 1)
 	require.NoError(t, err)
@@ -52,10 +48,9 @@ func TestAdaptiveWeights(t *testing.T) {
 
 func TestRidgePath(t *testing.T) {
 	const d = 6
-	_, table := testtables.Star(t, d, 400, 0.3)
-	standard, _ := data.Standardise(table)
+	standard := star(t, d, 400, 0.3)
 	for _, method := range []string{"em-exact", "exact"} {
-		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "ridge"}})
+		r, scores := estimate(t, standard, method, Config{Penalty: Penalty{Kind: "ridge"}})
 		size := strengths(r.State.Pilot.Packed, d, meanPairCount(r.Problem))
 		require.Equal(t, slices.Max(size), r.Config.LambdaMax)
 		for _, p := range r.State.Points {
@@ -68,15 +63,14 @@ func TestRidgePath(t *testing.T) {
 		chosen := r.State.Points[r.State.Refine.Index]
 		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
 		require.Equal(t, without(Adjacency(chosen.Packed, d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
-		want, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method},
+		want, _ := estimate(t, standard, method,
 			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
 		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
 	}
 }
 
 func TestPenaltiesAreTakenUpAgain(t *testing.T) {
-	_, table := testtables.Star(t, 4, 80, 0.3)
-	standard, _ := data.Standardise(table)
+	standard := star(t, 4, 80, 0.3)
 	for _, c := range []Config{
 		{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 4, Select: Selection{Kind: "ebic"}},
 		{Penalty: Penalty{Kind: "ridge"}, Lambdas: 4, Select: Selection{Kind: "stars"}},
@@ -88,54 +82,32 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	requireResumes(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, automatic)
 }
 
-// requireResumes interrupts an estimate at every second save and compares it with an uninterrupted
-// one.
+// requireResumes compares an estimate that is cut again and again with an uninterrupted one.
 func requireResumes(t *testing.T, p engine.Problem, steps engine.Config, c Config) {
 	t.Helper()
-	start := func(s *State, workers int) *Run {
-		steps.Workers, steps.Batch = workers, 50
-		r, err := New(p, steps, c, s)
-		require.NoError(t, err)
-		return r
-	}
-	whole := start(&State{}, 1)
-	_, err := whole.Estimate(t.Context(), func() error { return nil })
-	require.NoError(t, err)
-	s, seen := &State{}, 0
+	steps.Workers, steps.Batch = 1, 50
+	whole := startedOf(t, p, steps, c, &State{})
+	finish(t, whole)
+	steps.Workers = 2
+	s := &State{}
 	var saved engine.State
-	for {
-		ctx, cancel := context.WithCancel(t.Context())
-		saves := 0
-		r := start(s, 2)
-		if seen++; seen > 1 {
+	testtables.Resumed(t, func(ctx context.Context, save func() error) error {
+		s = testtables.Saved(t, s)
+		r := startedOf(t, p, steps, c, s)
+		if saved.Model != nil {
 			r.Restore(saved)
 		}
-		_, err := r.Estimate(ctx, func() error {
-			if saves++; saves == 2 {
-				cancel()
-			}
-			return nil
-		})
+		_, err := r.Estimate(ctx, save)
 		saved = r.Capture()
-		cancel()
-		if err == nil {
-			break
-		}
-		var text bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&text).Encode(s))
-		s = &State{}
-		require.NoError(t, gob.NewDecoder(&text).Decode(s))
-		require.ErrorIs(t, err, context.Canceled)
-		require.Less(t, seen, 200)
-	}
-	require.Greater(t, seen, 1)
+		return err
+	})
 	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN differs from itself
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
 
 func TestPartsHaveTheirPilots(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
-	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
+	r, _ := estimate(t, table, "em-exact", Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
 	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
 	require.NoError(t, err)
 	require.Equal(t, r.State.Pilot.Alpha, part.State.Pilot.Alpha)
@@ -145,16 +117,14 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 }
 
 func TestAuto(t *testing.T) {
-	_, table := testtables.Star(t, 6, 300, 0.3)
-	standard, _ := data.Standardise(table)
-	p := engine.Problem{Table: standard}
+	standard := star(t, 6, 300, 0.3)
 	for _, method := range []string{"em-exact", "exact"} {
-		r, scores := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "auto"}})
+		r, scores := estimate(t, standard, method, Config{Penalty: Penalty{Kind: "auto"}})
 		s := r.State.Auto
 		require.Equal(t, []string{"l1", "adaptive"}, s.Kinds)
 		require.Nil(t, s.States)
 		for i, kind := range s.Kinds {
-			alone, own := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: kind}})
+			alone, own := estimate(t, standard, method, Config{Penalty: Penalty{Kind: kind}})
 			require.Equal(t, own[alone.State.Refine.Index], s.Scores[i], kind)
 			if kind == s.Kind {
 				require.Equal(t, fmt.Sprint(own), fmt.Sprint(scores))
@@ -175,8 +145,7 @@ func TestAutoTakesTheLeast(t *testing.T) {
 		{[]float64{100, 100}, "l1"}, {[]float64{100, 99.95}, "l1"}, {[]float64{100, 99.8}, "adaptive"}, {[]float64{math.Inf(1), 95}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1)}, "l1"},
 	} {
 		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive"}, Scores: c.scores, States: []*State{{}, {}, {}}}}
-		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)
-		require.NoError(t, err)
+		r := started(t, table, "em-exact", Config{Penalty: Penalty{Kind: "auto"}}, s)
 		require.NoError(t, compare(t.Context(), r.walk))
 		require.Equal(t, c.want, r.State.Auto.Kind)
 	}
@@ -186,33 +155,28 @@ func TestAutoTakesTheLeast(t *testing.T) {
 // over tables.
 func TestFreedom(t *testing.T) {
 	const d, n, tables, missing = 4, 100, 1000, 0.3
-	p, factor, sigma := mat.NewSymDense(d, nil), mat.Cholesky{}, mat.NewSymDense(d, nil)
+	sigma := mat.NewSymDense(d, nil)
 	for j := range d {
 		for k := range d {
 			sigma.SetSym(j, k, math.Pow(0.4, math.Abs(float64(j-k))))
 		}
 	}
-	require.True(t, factor.Factorize(sigma))
-	require.NoError(t, factor.InverseTo(p))
+	p := testtables.Inverse(t, sigma)
 	require.InDelta(t, d*(d+1)/2, freedom(p, 0, 1), 1e-9, "complete rows without shrinkage")
 	g := simulate.Gaussian{Mean: make([]float64, d), Precision: p}
 	for _, alpha := range []float64{0.2, 0.5} {
 		var gains, counts []float64
 		for seed := range uint64(tables) {
 			rng := stream.New(seed, 1)
-			both, err := g.Sample(2*n, rng)
-			require.NoError(t, err)
+			both := testtables.Must(g.Sample(2*n, rng))
 			for at := range n * d {
 				if at%d != at/d%d && rng.Float64() < missing {
 					both.Observed[at], both.Observed[n*d+at] = false, false // the other rows have the same missing cells
 				}
 			}
-			own, err := both.Rows(both.AllRows()[:n])
-			require.NoError(t, err)
-			others, err := both.Rows(both.AllRows()[n:])
-			require.NoError(t, err)
-			r, err := New(engine.Problem{Table: own}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
-			require.NoError(t, err)
+			own := testtables.Must(both.Rows(both.AllRows()[:n]))
+			others := testtables.Must(both.Rows(both.AllRows()[n:]))
+			r := started(t, own, "em-exact", Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 			f, err := newPilotFit(r.problem, own.AllRows(), 1)
 			require.NoError(t, err)
 			require.NoError(t, f.fit(t.Context(), alpha))

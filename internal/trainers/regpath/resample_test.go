@@ -3,6 +3,7 @@ package regpath
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,16 @@ func TestPartsOfTheRows(t *testing.T) {
 			require.Len(t, p.fit, size)
 		}
 	}
+	for rows, left := range map[int]int{20: 0, 21: 1} {
+		halves := Selection{Kind: "stability"}.parts(rows, 3)
+		require.Len(t, halves, 100)
+		for k := 0; k < 100; k += 2 {
+			both := slices.Concat(halves[k].fit, halves[k+1].fit)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(both))), rows-left)
+			require.Len(t, halves[k].fit, 10)
+		}
+		require.NotEqual(t, halves[0].fit, halves[2].fit)
+	}
 }
 
 // Per cell: the marginal loss, −2 log L, or tr(PSP) − 2 tr P with the moments of the held-out rows.
@@ -52,22 +63,18 @@ func TestHeldOutLosses(t *testing.T) {
 	work, _ := data.Standardise(table)
 	for _, method := range []string{"exact", "em-exact", "pairwise"} {
 		config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}
-		whole, err := New(engine.Problem{Table: work}, engine.Config{Method: method, Seed: 1, Workers: 1}, config, &State{})
-		require.NoError(t, err)
+		whole := started(t, work, method, config, &State{})
 		p := partsOf(whole)[1]
 		r, heldOut, err := part(t.Context(), whole.walk, p)
 		require.NoError(t, err)
 		require.Len(t, heldOut, 5)
-		rows, err := work.Rows(p.heldOut)
-		require.NoError(t, err)
+		rows := testtables.Must(work.Rows(p.heldOut))
 		for l, q := range r.State.Points {
 			want, m := 0., model.NewGaussian(d, model.FreeSymmetric)
 			copy(m.Packed.Value, q.Packed)
 			switch method {
 			case "exact":
-				problem := engine.Problem{Table: rows, Model: m, Objective: losses.Classical}
-				want, _, err = engine.Gradient(problem, engine.Config{Method: "exact"}, 0)
-				require.NoError(t, err)
+				want, _ = gradientAt(t, engine.Problem{Table: rows}, engine.Config{Method: "exact"}, nil, q.Packed, 0)
 			case "em-exact":
 				want = -2 * LogLikelihood(work, p.heldOut, q.mean(d), m.Precision()) / float64(len(p.heldOut))
 			case "pairwise":
@@ -98,9 +105,8 @@ func TestPartsWithoutVariation(t *testing.T) {
 	}
 	at := func(table *data.Table, kind string) (*Run, error) {
 		config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: kind, Beta: 0.3}}
-		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, config, &State{})
-		require.NoError(t, err)
-		_, err = r.Estimate(t.Context(), func() error { return nil })
+		r := startedOf(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, config, &State{})
+		_, err := r.Estimate(t.Context(), func() error { return nil })
 		return r, err
 	}
 	for kind, yes := range map[string]int{"cv": 2, "stars": 3, "stability": 4} {

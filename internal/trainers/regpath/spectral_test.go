@@ -10,18 +10,67 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
 )
 
-func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
+// A simulated star with standardised columns.
+func star(t *testing.T, d, n int, missing float64) *data.Table {
 	t.Helper()
-	r, err := New(p, steps, c, &State{})
+	_, table := testtables.Star(t, d, n, missing)
+	standard, _ := data.Standardise(table)
+	return standard
+}
+
+func startedOf(t *testing.T, p engine.Problem, steps engine.Config, c Config, s *State) *Run {
+	t.Helper()
+	r, err := New(p, steps, c, s)
 	require.NoError(t, err)
-	scores, err = r.Estimate(t.Context(), func() error { return nil })
+	return r
+}
+
+func started(t *testing.T, table *data.Table, method string, c Config, s *State) *Run {
+	t.Helper()
+	return startedOf(t, engine.Problem{Table: table}, engine.Config{Method: method}, c, s)
+}
+
+func estimateOf(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
+	t.Helper()
+	r = startedOf(t, p, steps, c, &State{})
+	return r, finish(t, r)
+}
+
+func finish(t *testing.T, r *Run) (scores []float64) {
+	t.Helper()
+	scores, err := r.Estimate(t.Context(), func() error { return nil })
 	require.NoError(t, err)
-	return r, scores
+	return scores
+}
+
+func estimate(t *testing.T, table *data.Table, method string, c Config) (r *Run, scores []float64) {
+	t.Helper()
+	return estimateOf(t, engine.Problem{Table: table}, engine.Config{Method: method}, c)
+}
+
+// Loss and gradients at a network: by P alone, or by η and P if linear is given. nil: the start.
+func gradientAt(
+	t *testing.T, p engine.Problem, steps engine.Config, linear, packed []float64, iteration int,
+) (float64, [][]float64) {
+	t.Helper()
+	m := model.NewGaussian(p.Table.D, model.FreeSymmetric)
+	if linear != nil {
+		m = model.NewGaussian(p.Table.D, model.Natural)
+	}
+	copy(m.Location.Value, linear)
+	copy(m.Packed.Value, packed)
+	p.Model, p.Objective = m, losses.ObjectiveFor(p.Domain, domain.Weight{})
+	loss, grads, err := engine.Gradient(p, steps, iteration)
+	require.NoError(t, err)
+	return loss, grads
 }
 
 func whole(t *testing.T, r *Run) {
@@ -56,7 +105,7 @@ func TestPathsThatEnd(t *testing.T) {
 		standard, _ := data.Standardise(c.table)
 		at := func(s Selection) *Run {
 			c.config.Penalty, c.config.Select = Penalty{Kind: "l1"}, s
-			r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: c.method}, c.config)
+			r, _ := estimate(t, standard, c.method, c.config)
 			require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
 			require.True(t, engine.Finite(r.packed()...))
 			return r
@@ -82,8 +131,7 @@ func TestPathsThatEnd(t *testing.T) {
 		require.False(t, judged.gaveUp())
 	}
 	for method, want := range map[string][3]int{"exact": {2500, 0, 2500}, "iw": {0, 2500, 2500}} {
-		r, err := New(engine.Problem{Table: few}, engine.Config{Method: method}, Config{Iterations: 2500}, &State{})
-		require.NoError(t, err)
+		r := started(t, few, method, Config{Iterations: 2500}, &State{})
 		require.Equal(t, want, [3]int{r.Config.MaxIter, r.Config.IterPerLambda, r.Config.RefineIter})
 	}
 }
@@ -92,11 +140,10 @@ func TestPathsThatEnd(t *testing.T) {
 // eigenvalue bound is reached with a smaller F.
 func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 	const d = 12
-	_, table := testtables.Star(t, d, 40, 0.5)
-	table, _ = data.Standardise(table)
+	table := star(t, d, 40, 0.5)
 	before, ends := math.Inf(1), 0.
 	for _, floor := range []float64{1e-2, 1e-3} {
-		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 5000, Lambdas: 40, Floor: floor, Select: Selection{Kind: "none"}})
+		r, _ := estimate(t, table, "exact", Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 5000, Lambdas: 40, Floor: floor, Select: Selection{Kind: "none"}})
 		n := len(r.State.Points)
 		require.Less(t, n, 40)
 		last := r.State.Points[n-1]

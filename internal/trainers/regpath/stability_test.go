@@ -1,29 +1,13 @@
 package regpath
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data"
 	"missingscore/internal/testtables"
-	"missingscore/internal/trainers/engine"
 )
-
-func TestHalvesComplementEachOther(t *testing.T) {
-	for rows, left := range map[int]int{20: 0, 21: 1} {
-		parts := Selection{Kind: "stability"}.parts(rows, 3)
-		require.Len(t, parts, 100)
-		for k := 0; k < 100; k += 2 {
-			both := slices.Sorted(slices.Values(slices.Concat(parts[k].fit, parts[k+1].fit)))
-			require.Len(t, slices.Compact(both), rows-left)
-			require.Len(t, parts[k].fit, 10)
-		}
-		require.NotEqual(t, parts[0].fit, parts[2].fit)
-	}
-}
 
 // B = 50, τ = 3/4: 1/(2(½ − 1/100)) and 2; τ = 0.9: 4(0.1 + 0.01)/1.02 and 1.25 (Shah & Samworth
 // 2013, theorem 2 and equation 5).
@@ -57,11 +41,10 @@ func TestFalseEdges(t *testing.T) {
 }
 
 func TestStabilityFindsEdges(t *testing.T) {
-	_, table := testtables.Star(t, 6, 400, 0.2)
-	standard, _ := data.Standardise(table)
+	standard := star(t, 6, 400, 0.2)
 	for _, method := range []string{"em-exact", "exact"} {
 		config := Config{Lambdas: 30, Select: Selection{Kind: "stability"}}
-		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method, Workers: 2}, config)
+		r, scores := estimate(t, standard, method, config)
 		require.Nil(t, scores)
 		edges := Adjacency(r.packed(), 6, 1e-9)
 		require.GreaterOrEqual(t, edges.Count(), 4)
@@ -82,8 +65,7 @@ func TestStabilityCounts(t *testing.T) {
 		Points:    []Point{{Packed: []float64{1, 0, 0, 1, 0, 1}}, {Packed: []float64{1, 0.1, 0, 1, 0.1, 1}, Edges: 2}, {Packed: []float64{1, 0.1, 0.1, 1, 0.1, 1}, Edges: 3}},
 		Resampled: Resampled{Counts: [][]int{{75, 74, 100}}, Most: 2},
 	}
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "stability"}}, s)
-	require.NoError(t, err)
+	r := started(t, table, "em-exact", Config{Select: Selection{Kind: "stability"}}, s)
 	c, err := choose(t.Context(), r.walk, r.test)
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, true}, c.edges)
@@ -94,8 +76,8 @@ func TestStabilityCounts(t *testing.T) {
 
 func TestHalvesEndEarly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 60, 0.2)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
-	require.NoError(t, err)
+	config := Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}
+	r := started(t, table, "em-exact", config, &State{Resampled: Resampled{Most: 2}})
 	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
 	require.NoError(t, err)
 	last := len(part.State.Points) - 1

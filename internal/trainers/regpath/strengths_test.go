@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/graph"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
@@ -27,7 +28,7 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 			p.SetSym(j, k, -r*math.Sqrt(p.At(j, j)*p.At(k, k)))
 		}
 	}
-	pilot := packed(p)
+	pilot := graph.Pack(p)
 	size := sizes(pilot, d)
 	design, squares := mat.NewDense(len(size), d, nil), mat.NewVecDense(len(size), nil)
 	eachPair(d, func(i, j, k int) {
@@ -58,17 +59,8 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	g, err := simulate.Graph("chain", 8, 0, 0.3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
-	pilot := packed(g.Precision)
+	pilot := graph.Pack(g.Precision)
 	require.Equal(t, sizes(pilot, 8), strengths(pilot, 8, 100))
 	few := []float64{1, -0.3, -0.2, -0.1, 1, 0, 0, 1, 0, 1}
 	require.Equal(t, sizes(few, 4), strengths(few, 4, 100), "too few columns to tell")
-}
-
-func packed(p *mat.SymDense) (out []float64) {
-	for j := range p.SymmetricDim() {
-		for k := j; k < p.SymmetricDim(); k++ {
-			out = append(out, p.At(j, k))
-		}
-	}
-	return out
 }

@@ -85,6 +85,13 @@ var (
 // Allowed discretisation error beyond the tolerances, in standard deviations of a column.
 const allowed = 0.03
 
+func requireMoments(t *testing.T, x []float64, mean, variance float64) {
+	t.Helper()
+	n := float64(len(x))
+	require.InDelta(t, mean, stat.Mean(x, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
+	require.InEpsilon(t, variance, stat.Variance(x, nil), 4.5*math.Sqrt(2/n)+2*allowed)
+}
+
 func TestNormal(t *testing.T) {
 	const n = 1000
 	truth := part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}
@@ -97,12 +104,8 @@ func TestNormal(t *testing.T) {
 				require.NoError(t, err)
 				draws := mat.NewDense(n, 2, x)
 				u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
-				for j, column := range [][]float64{u, v} {
-					variance := []float64{truth.xx, truth.yy}[j]
-					sd := math.Sqrt(variance)
-					require.InDelta(t, truth.mean[j], stat.Mean(column, nil), sd*(4.5/math.Sqrt(n)+allowed))
-					require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./n)+2*allowed)
-				}
+				requireMoments(t, u, truth.mean[0], truth.xx)
+				requireMoments(t, v, truth.mean[1], truth.yy)
 				se := math.Sqrt((truth.xx*truth.yy + truth.xy*truth.xy) / n)
 				require.InDelta(t, truth.xy, stat.Covariance(u, v, nil), 4.5*se+2*allowed*math.Sqrt(truth.xx*truth.yy))
 			})
@@ -133,9 +136,7 @@ func TestComplete(t *testing.T) {
 			require.Equal(t, seen, y[2*i+i%2])
 			drawn = append(drawn, y[2*i+1-i%2])
 		}
-		variance := 1 - rho*rho
-		require.InDelta(t, rho*seen, stat.Mean(drawn, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
-		require.InEpsilon(t, variance, stat.Variance(drawn, nil), 4.5*math.Sqrt(2./n)+2*allowed)
+		requireMoments(t, drawn, rho*seen, 1-rho*rho)
 		require.Equal(t, float64(7500*n), calls)
 		require.InDelta(t, 0, sum/calls, 4.5/math.Sqrt(calls))
 		require.InDelta(t, 1, squares/calls, 4.5*math.Sqrt(2/calls))
@@ -171,23 +172,24 @@ type ignorant struct{ model.Model }
 func (i ignorant) AtNoise(_, _ graph.Node) model.Model { return i.Model }
 
 func TestRefuses(t *testing.T) {
-	m := normal(part{xx: 1, yy: 1})
-	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
-	require.NoError(t, err)
-	rng := stream.New(1)
-	_, err = fixed.Reverse(t.Context(), 0, rng)
+	of := func(s noise.Schedule) *diffusion.Sampler {
+		sampler, err := diffusion.New(normal(part{xx: 1, yy: 1}), s, 3)
+		require.NoError(t, err)
+		return sampler
+	}
+	fixed, rng := of(noise.Schedule{Kind: noise.Fixed}), stream.New(1)
+	ladder := of(noise.Schedule{Kind: noise.Exploding, Levels: 10})
+	_, err := fixed.Reverse(t.Context(), 0, rng)
 	require.ErrorContains(t, err, "only one noise level")
 	_, err = fixed.Langevin(t.Context(), 0, rng)
-	require.NoError(t, err)
-	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
 	require.NoError(t, err)
 	_, err = ladder.Langevin(t.Context(), 20, rng)
 	require.ErrorContains(t, err, "the model's 10 noise levels need")
 	_, err = ladder.Reverse(t.Context(), 10, rng)
 	require.ErrorContains(t, err, "the model's 10 noise levels need 9")
-	_, err = diffusion.New(m, noise.Schedule{Kind: "pink"}, 3)
+	_, err = diffusion.New(normal(part{}), noise.Schedule{Kind: "pink"}, 3)
 	require.ErrorContains(t, err, "pink")
-	_, err = diffusion.New(m, noise.Schedule{}, 0)
+	_, err = diffusion.New(normal(part{}), noise.Schedule{}, 0)
 	require.ErrorContains(t, err, "at least one")
 
 	ctx, cancel := context.WithCancel(context.Background())

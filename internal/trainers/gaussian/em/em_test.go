@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/testtables"
@@ -49,8 +50,7 @@ func TestSupport(t *testing.T) {
 	packed[graph.PackedIndex(d, 0, 3)] = 0.1
 	before := append([]float64(nil), packed...)
 	require.True(t, em.NewSupport(packed, d).Minimise(packed, s))
-	var w mat.Dense
-	require.NoError(t, w.Inverse(graph.Unpack(d, packed)))
+	w := testtables.Inverse(t, graph.Unpack(d, packed))
 	for j := range d {
 		for k := j; k < d; k++ {
 			at := graph.PackedIndex(d, j, k)
@@ -76,25 +76,27 @@ func TestSupport(t *testing.T) {
 	require.InDeltaSlice(t, packed, again, 1e-9)
 }
 
-func TestOneTurnWithoutGaps(t *testing.T) {
-	const d = 4
-	_, table := testtables.Star(t, d, 80, 0)
-	for i := range table.Values {
-		table.Values[i] += float64(i%d) - 0.7
-	}
-	m := model.NewGaussian(d, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
+func turnsOf(t *testing.T, table *data.Table, kind model.Parameterisation) em.Turns {
+	t.Helper()
+	m := model.NewGaussian(table.D, kind)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
-	var s em.State
-	require.NoError(t, (&em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}).Turn(t.Context(), &s, em.Unpenalised))
-	var want, got mat.Dense
-	var s2 mat.SymDense
-	stat.CovarianceMatrix(&s2, mat.NewDense(table.N, d, table.Values), nil)
-	want.Scale(float64(table.N-1)/float64(table.N), &s2)
-	require.NoError(t, got.Inverse(m.Precision()))
-	require.True(t, mat.EqualApprox(&want, &got, 1e-10))
-	for j := range d {
-		require.InDelta(t, stat.Mean(table.Column(j), nil), m.Mean()[j], 1e-10)
+	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+}
+
+func TestTurnWithoutGapsGivesTheMoments(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0)
+	for i := range table.Values {
+		table.Values[i] += float64(i%4) - 0.7
+	}
+	turns := turnsOf(t, table, model.Natural)
+	require.NoError(t, turns.Turn(t.Context(), &em.State{}, em.Unpenalised))
+	var want mat.SymDense
+	stat.CovarianceMatrix(&want, mat.NewDense(80, 4, table.Values), nil)
+	want.ScaleSym(79./80, &want)
+	require.True(t, mat.EqualApprox(&want, testtables.Inverse(t, turns.Model.Precision()), 1e-10))
+	for j, mean := range turns.Model.Mean() {
+		require.InDelta(t, stat.Mean(table.Column(j), nil), mean, 1e-10)
 	}
 }
 
@@ -102,10 +104,8 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 // definite.
 func TestBegin(t *testing.T) {
 	_, table := testtables.Star(t, 2, 50, 0)
-	m := model.NewGaussian(2, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
-	require.NoError(t, err)
-	turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+	turns := turnsOf(t, table, model.Natural)
+	m := turns.Model
 	s := em.State{Solved: []float64{0, 0, 1, 0, 1}}
 	require.False(t, turns.Begin(&s, 2, em.Unpenalised))
 	s.Lead.Passed = [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}
@@ -122,19 +122,12 @@ func TestBegin(t *testing.T) {
 	require.Nil(t, next.Lead.Moments)
 }
 
-func few(t *testing.T, seed uint64) em.Turns {
-	t.Helper()
-	_, table := testtables.Normal(t, 30, seed)
-	m := model.NewGaussian(table.D, model.CholeskyFactor)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
-	require.NoError(t, err)
-	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
-}
-
 func TestAscend(t *testing.T) {
 	wild, ended := 0, 0
 	for seed := range uint64(20) {
-		turns, lower := few(t, seed), 0
+		_, table := testtables.Normal(t, 30, seed)
+		kind := []model.Parameterisation{model.CholeskyFactor, model.Natural}[seed%2]
+		turns, lower := turnsOf(t, table, kind), 0
 		s, last := em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
 		for range 300 {
 			if turns.Turn(t.Context(), &s, em.Unpenalised) != nil {
@@ -148,7 +141,7 @@ func TestAscend(t *testing.T) {
 		if lower > 30 {
 			wild++
 		}
-		turns = few(t, seed)
+		turns = turnsOf(t, table, kind)
 		s, last = em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
 		for s.Count < 3000 {
 			back, err := turns.Ascend(t.Context(), &s, em.Unpenalised)
@@ -173,7 +166,8 @@ func TestAscend(t *testing.T) {
 }
 
 func TestSingularCovariances(t *testing.T) {
-	turns := few(t, 1)
+	_, table := testtables.Normal(t, 30, 1)
+	turns := turnsOf(t, table, model.CholeskyFactor)
 	e := &em.SingularError{Turn: 6, Mean: []float64{1, 2, 3, 4}, Covariances: []float64{4, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9}}
 	var diverged *engine.DivergedError
 	require.ErrorAs(t, e, &diverged)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -35,8 +36,7 @@ func corner() (simulate.Gaussian, *domain.Domain) {
 func some(t *testing.T, n int) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, s := corner()
-	table, err := g.SampleInside(s, n, stream.New(3, stream.Simulate))
-	require.NoError(t, err)
+	table := testtables.Must(g.SampleInside(s, n, stream.New(3, stream.Simulate)))
 	for i := range n {
 		for j := range 3 {
 			if i%3 == 1 && j == 0 || i%3 == 2 && j > 0 {
@@ -202,8 +202,45 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	for i := range want {
 		require.InDelta(t, want[i], mean[i], 4.5*se[i])
 	}
-	complete, err := table.CompleteRows()
-	require.NoError(t, err)
+	complete := testtables.Must(table.CompleteRows())
 	require.Greater(t, complete.N, 8)
 	require.InDeltaSlice(t, likeliest(complete), root(complete, 1), 1e-6)
+}
+
+// Superfluous edges lower nψ by the Judge's expectation on average.
+func TestEdgesAreWhatSuperfluousOnesLowerTheLossBy(t *testing.T) {
+	const tables, n, d = 60, 250, 3
+	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})}
+	s := domain.All(d)
+	s.Lower[0], s.Lower[1], s.Upper[1] = -0.5, -0.8, 1
+	all := Everything(d)
+	none := NewSupport(network.Adjacency{D: d, Edge: make([]bool, 3)})
+	for name, on := range map[string]*Support{"all": all, "none": none} {
+		t.Run(name, func(t *testing.T) {
+			var over, expected []float64
+			for k := range uint64(tables) {
+				table := testtables.Sampled(t, g, s, n, 0.4, stream.New(k, stream.Simulate))
+				r, ok, err := Setting{Table: table, Domain: s, Draws: 10, Seed: k}.ByPattern().Root(t.Context(), model.NewGaussian(d, model.Natural), on, &optim.PositiveDefinite{Floor: 1e-3}, 1e-3, 60)
+				require.NoError(t, err)
+				require.True(t, ok)
+				j, ok, err := NewJudge(r)
+				require.NoError(t, err)
+				require.True(t, ok)
+				of := func(on *Support) Verdict {
+					n, ok, err := j.Network(on)
+					require.NoError(t, err)
+					require.True(t, ok)
+					return n
+				}
+				few, many := of(none), of(all)
+				require.InDelta(t, 0, few.Edges, 1e-9)
+				over = append(over, n*(few.Loss-many.Loss)-many.Edges)
+				expected = append(expected, many.Edges)
+			}
+			mean, sd := stat.MeanStdDev(over, nil)
+			t.Logf("expected %.2f, more than that by %.2f (standard error %.2f)", stat.Mean(expected, nil), mean, sd/math.Sqrt(tables))
+			require.InDelta(t, 0, mean, 3*sd/math.Sqrt(tables))
+			require.Greater(t, stat.Mean(expected, nil), 5*sd/math.Sqrt(tables), "a factor of 2 would be seen")
+		})
+	}
 }

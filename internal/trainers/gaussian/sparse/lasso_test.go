@@ -72,7 +72,7 @@ func TestConditionsOfAMinimum(t *testing.T) {
 			weights[i] = 0
 		}
 	}
-	whole := testtables.Covariances(few, 60, 11)
+	s := testtables.Covariances(few, 60, 11)
 	for _, c := range []struct {
 		lasso   sparse.Lasso
 		blocks  []data.Block
@@ -80,8 +80,8 @@ func TestConditionsOfAMinimum(t *testing.T) {
 	}{
 		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1)}, single, []float64{0.6, 0.5, 0.42}},
 		{sparse.Lasso{D: many, S: testtables.Covariances(many, 400, 1), Weights: weights, Dense: true}, single, []float64{0.6, 0.5, 0.42}},
-		{sparse.Lasso{D: few, S: whole, Blocks: groups}, groups, []float64{0.6, 0.4, 0.25}},
-		{sparse.Lasso{D: few, S: whole, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]},
+		{sparse.Lasso{D: few, S: s, Blocks: groups}, groups, []float64{0.6, 0.4, 0.25}},
+		{sparse.Lasso{D: few, S: s, Blocks: groups, Weights: weights[2 : 2+few*(few+1)/2]},
 			groups, []float64{0.6, 0.4, 0.25}},
 	} {
 		c.lasso.Tolerance, c.lasso.Sweeps, c.lasso.Workers = 1e-10, 20000, 2
@@ -100,17 +100,15 @@ func TestConditionsOfAMinimum(t *testing.T) {
 	}
 }
 
-func on(packed []float64, held []bool, d int) *sparse.Matrix {
+// All pairs are free, those with 0 too.
+func whole(packed []float64, d int) *sparse.Matrix {
 	p := &sparse.Matrix{D: d}
-	i := 0
 	for j := range d {
-		p.Diagonal = append(p.Diagonal, packed[i])
+		p.Diagonal = append(p.Diagonal, packed[graph.PackedIndex(d, j, j)])
 		for k := j + 1; k < d; k++ {
-			if i++; !held[i] {
-				p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, packed[i])
-			}
+			p.At = append(p.At, [2]int32{int32(j), int32(k)})
+			p.Value = append(p.Value, packed[graph.PackedIndex(d, j, k)])
 		}
-		i++
 	}
 	return p
 }
@@ -118,18 +116,16 @@ func on(packed []float64, held []bool, d int) *sparse.Matrix {
 func TestFit(t *testing.T) {
 	blocks, d := blocksOf(2, 1, 2)
 	s := testtables.Covariances(d, 50, 3)
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
-	none := make([]bool, d*(d+1)/2)
+	inverse := testtables.Inverse(t, mat.NewSymDense(d, s))
 	for _, b := range [][]data.Block{nil, blocks} {
 		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000, Blocks: b}
-		p := on(packed(sparse.Identity(d)), none, d)
+		p := whole(packed(sparse.Identity(d)), d)
 		o, err := l.Fit(t.Context(), p)
 		require.NoError(t, err)
 		require.True(t, o.Done)
-		require.True(t, mat.EqualApprox(&inverse, mat.DenseCopyOf(p.Symmetric()), 1e-8))
+		require.True(t, mat.EqualApprox(inverse, mat.DenseCopyOf(p.Symmetric()), 1e-8))
 		// ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
-		require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-8)
+		require.InDelta(t, -mat.Trace(inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-8)
 
 		p = sparse.Identity(d)
 		p.At, p.Value = [][2]int32{{0, 3}}, []float64{1e-3}
@@ -162,7 +158,7 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 	}
 	for i := range sweeps {
 		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Sweeps: 100_000, Dense: i == 1}
-		p := on(packed(sparse.Identity(d)), make([]bool, d*(d+1)/2), d)
+		p := whole(packed(sparse.Identity(d)), d)
 		o, err := l.Fit(t.Context(), p)
 		require.NoError(t, err)
 		require.True(t, o.Done)
@@ -180,8 +176,7 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 func TestResidual(t *testing.T) {
 	const d = 4
 	s := testtables.Covariances(d, 50, 5)
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
+	inverse := testtables.Inverse(t, mat.NewSymDense(d, s))
 	of := func(j, k int) float64 { return s[j*d+k] }
 	v, ok := sparse.Residual(of, 2, []int{0, 1, 3})
 	require.True(t, ok)
@@ -200,7 +195,7 @@ func TestResidual(t *testing.T) {
 
 // With unit diagonal and one pair b, the factor makes 1 − |b| the floor.
 func TestKeepDefinite(t *testing.T) {
-	p := on([]float64{1, 2, 1}, make([]bool, 3), 2)
+	p := whole([]float64{1, 2, 1}, 2)
 	within, err := p.KeepDefinite(t.Context(), 0.1)
 	require.NoError(t, err)
 	require.False(t, within)
@@ -226,8 +221,7 @@ func TestWorkersAtOnce(t *testing.T) {
 }
 
 func TestDistanceAndBlock(t *testing.T) {
-	zeros := make([]bool, 6)
-	a, b := on([]float64{1, 0.5, 0, 1, 0, 1}, zeros, 3), sparse.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)
+	a, b := whole([]float64{1, 0.5, 0, 1, 0, 1}, 3), sparse.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)
 	require.Equal(t, 0.75, a.Distance(b))
 	require.Equal(t, 0.75, b.Distance(a))
 	b.Value[0] = 0.125
@@ -236,11 +230,66 @@ func TestDistanceAndBlock(t *testing.T) {
 	b.Value[0], b.Diagonal[2] = 0.125, -3
 	require.Equal(t, 4., a.Distance(b))
 
-	whole := sparse.FromPacked([]float64{1, 0.5, 0, 0.25, 2, 0, 0, 3, -1, 4}, 4).Symmetric()
+	four := sparse.FromPacked([]float64{1, 0.5, 0, 0.25, 2, 0, 0, 3, -1, 4}, 4).Symmetric()
 	dense := mat.NewSymDense(4, nil)
-	dense.CopySym(whole)
+	dense.CopySym(four)
 	columns := []int{0, 2, 3}
-	require.True(t, mat.Equal(sparse.BlockOf(whole, columns), sparse.BlockOf(dense, columns)))
-	require.Equal(t, -1., sparse.BlockOf(whole, columns).At(2, 1))
-	require.True(t, mat.Equal(whole, dense))
+	require.True(t, mat.Equal(sparse.BlockOf(four, columns), sparse.BlockOf(dense, columns)))
+	require.Equal(t, -1., sparse.BlockOf(four, columns).At(2, 1))
+	require.True(t, mat.Equal(four, dense))
+}
+
+func blocksOf(widths ...int) (blocks []data.Block, d int) {
+	for _, w := range widths {
+		blocks = append(blocks, data.Block{First: d, Width: w})
+		d += w
+	}
+	return blocks, d
+}
+
+func groupNorm(m mat.Matrix, a, b data.Block) float64 {
+	sum := 0.0
+	for j := a.First; j < a.First+a.Width; j++ {
+		for k := b.First; k < b.First+b.Width; k++ {
+			sum += m.At(j, k) * m.At(j, k)
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// Strengths are the square roots of the largest eigenvalues of P_AA⁻¹ P_AB P_BB⁻¹ P_BA, invariant
+// to maps within blocks.
+func TestStrengthsAndMaps(t *testing.T) {
+	blocks, d := blocksOf(1, 2, 3, 1)
+	inverse := testtables.Inverse(t, mat.NewSymDense(d, testtables.Covariances(d, 40, 9)))
+	of := func(m mat.Matrix) []float64 { return sparse.FromPacked(graph.Pack(m), d).Strengths(blocks) }
+	strengths := of(inverse)
+	require.InDelta(t, math.Abs(inverse.At(0, 6))/math.Sqrt(inverse.At(0, 0)*inverse.At(6, 6)), strengths[graph.PackedIndex(4, 0, 3)], 1e-12)
+	require.Zero(t, strengths[0])
+	dense := mat.DenseCopyOf(inverse)
+	part := func(a, b int) mat.Matrix {
+		first, second := blocks[a], blocks[b]
+		return dense.Slice(first.First, first.First+first.Width, second.First, second.First+second.Width)
+	}
+	var aa, bb, m mat.Dense
+	require.NoError(t, aa.Inverse(part(1, 1)))
+	require.NoError(t, bb.Inverse(part(2, 2)))
+	m.Mul(&aa, part(1, 2))
+	m.Mul(&m, &bb)
+	var square mat.Dense
+	square.Mul(&m, part(2, 1))
+	var e mat.Eigen
+	require.True(t, e.Factorize(&square, mat.EigenNone))
+	largest := max(real(e.Values(nil)[0]), real(e.Values(nil)[1]))
+	require.InDelta(t, math.Sqrt(largest), strengths[graph.PackedIndex(4, 1, 2)], 1e-12)
+
+	maps := mat.NewDense(d, d, nil)
+	rng := stream.New(3, 1)
+	for _, b := range blocks {
+		own := maps.Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense)
+		own.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, own)
+	}
+	var mapped mat.Dense
+	mapped.Product(maps, inverse, maps.T())
+	require.InDeltaSlice(t, strengths, of(&mapped), 1e-9)
 }

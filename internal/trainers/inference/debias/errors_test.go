@@ -19,23 +19,14 @@ import (
 func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table, *mat.SymDense) {
 	t.Helper()
 	const d = 4
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		p.SetSym(j, j, 1)
-		if j > 0 {
-			p.SetSym(j-1, j, 0.4)
-		}
-	}
+	p := mat.NewSymDense(d, []float64{1, 0.4, 0, 0, 0.4, 1, 0.4, 0, 0, 0.4, 1, 0.4, 0, 0, 0.4, 1})
 	g := simulate.Gaussian{Mean: []float64{1, 2, 3, 4}, Precision: p}
 	table, err := g.Sample(n, stream.New(seed, stream.Simulate))
 	require.NoError(t, err)
 	hide(table, seed)
 	rng := stream.New(seed, stream.Replicate)
 	for i := range n {
-		by := small
-		if rng.IntN(2) == 1 {
-			by = large
-		}
+		by := []float64{small, large}[rng.IntN(2)]
 		for j := range d {
 			table.Values[i*d+j] = g.Mean[j] + by*(table.Values[i*d+j]-g.Mean[j])
 		}

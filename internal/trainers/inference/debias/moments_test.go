@@ -2,9 +2,11 @@ package debias
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -12,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 var names = []string{"a", "b", "c", "d"}
@@ -24,11 +27,8 @@ type normal struct {
 
 func newNormal(t *testing.T, mu []float64, p mat.Symmetric) *normal {
 	t.Helper()
-	n := &normal{len(mu), mu, mat.NewSymDense(len(mu), nil), &mat.SymDense{}}
+	n := &normal{len(mu), mu, mat.NewSymDense(len(mu), nil), testtables.Inverse(t, p)}
 	n.p.CopySym(p)
-	var c mat.Cholesky
-	require.True(t, c.Factorize(p))
-	require.NoError(t, c.InverseTo(n.sigma))
 	return n
 }
 
@@ -76,21 +76,18 @@ func someRows(t *testing.T) *data.Table {
 	return table
 }
 
-func (n *normal) by(t *testing.T, i int, h float64) *normal {
-	x := append([]float64{}, n.mu...)
-	for a := range n.d {
-		for b := a; b < n.d; b++ {
-			x = append(x, n.p.At(a, b))
-		}
-	}
-	x[i] += h
-	return newNormal(t, x[:n.d], graph.Unpack(n.d, x[n.d:]))
+// Mean and packed precision, and the normal of them.
+func (n *normal) parameters() []float64 { return slices.Concat(n.mu, graph.Pack(n.p)) }
+
+func ofParameters(t *testing.T, d int, x []float64) *normal {
+	return newNormal(t, slices.Clone(x[:d]), graph.Unpack(d, x[d:]))
 }
 
 // Gradient by central differences of the mean of −log p(x_o), or of the marginal loss, by gonum's marginal
 // distributions.
-func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) (g []float64) {
-	loss := func(n *normal) (sum float64) {
+func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) []float64 {
+	loss := func(x []float64) (sum float64) {
+		n := ofParameters(t, n.d, x)
 		whole, ok := distmv.NewNormal(n.mu, n.sigma, nil)
 		require.True(t, ok)
 		rows := 0.0
@@ -121,33 +118,20 @@ func gradientOf(t *testing.T, table *data.Table, n *normal, q Equation) (g []flo
 		}
 		return sum / rows
 	}
-	const h = 1e-4
-	for i := range parameters(n.d) {
-		g = append(g, (loss(n.by(t, i, h))-loss(n.by(t, i, -h)))/(2*h))
-	}
-	return g
+	return fd.Gradient(nil, loss, n.parameters(), &fd.Settings{Formula: fd.Central, Step: 1e-4})
 }
 
 func hessianOf(t *testing.T, table *data.Table, n *normal, q Equation) mat.Matrix {
-	const h = 1e-4
 	out := mat.NewDense(parameters(n.d), parameters(n.d), nil)
-	for i := range parameters(n.d) {
-		up, down := momentsOf(t, table, n.by(t, i, h), q).gradient, momentsOf(t, table, n.by(t, i, -h), q).gradient
-		for j := range up {
-			out.Set(i, j, (up[j]-down[j])/(2*h))
-		}
-	}
+	fd.Jacobian(out, func(g, x []float64) {
+		copy(g, momentsOf(t, table, ofParameters(t, n.d, x), q).gradient)
+	}, n.parameters(), &fd.JacobianSettings{Formula: fd.Central, Step: 1e-4})
 	return out
 }
 
 func requireEqual(t *testing.T, want, got mat.Matrix, tolerance float64) {
 	t.Helper()
-	r, c := want.Dims()
-	for i := range r {
-		for j := range c {
-			require.InDelta(t, want.At(i, j), got.At(i, j), tolerance*(1+math.Abs(want.At(i, j))), "%d %d", i, j)
-		}
-	}
+	require.True(t, mat.EqualApprox(want, got, tolerance))
 }
 
 func momentsOf(t *testing.T, table *data.Table, n *normal, q Equation) *moments {

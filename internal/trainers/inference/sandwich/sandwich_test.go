@@ -11,10 +11,12 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
 )
@@ -67,24 +69,17 @@ func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	return estimates, se
 }
 
+// Moments of the complete rows.
 func near(t testing.TB, table *data.Table) *model.Gaussian {
 	t.Helper()
-	whole, err := table.CompleteRows()
-	require.NoError(t, err)
-	rows := mat.NewDense(whole.N, whole.D, whole.Values)
-	var s, p mat.SymDense
-	stat.CovarianceMatrix(&s, rows, nil)
-	var c mat.Cholesky
-	require.True(t, c.Factorize(&s))
-	require.NoError(t, c.InverseTo(&p))
-	m := model.NewGaussian(table.D, model.CholeskyFactor)
-	require.NoError(t, m.SetPrecision(&p))
-	mean := make([]float64, table.D)
-	for j := range mean {
-		mean[j] = stat.Mean(mat.Col(nil, j, rows), nil)
+	whole := testtables.Must(table.CompleteRows())
+	var s mat.SymDense
+	stat.CovarianceMatrix(&s, mat.NewDense(whole.N, whole.D, whole.Values), nil)
+	g := simulate.Gaussian{Precision: testtables.Inverse(t, &s)}
+	for j := range whole.D {
+		g.Mean = append(g.Mean, stat.Mean(whole.Column(j), nil))
 	}
-	m.SetMean(mean)
-	return m
+	return testtables.At(t, g)
 }
 
 func skewed(t testing.TB, n, d int, missing float64) *data.Table {
@@ -98,11 +93,9 @@ func skewed(t testing.TB, n, d int, missing float64) *data.Table {
 		}
 	}
 	names := []string{"a", "b", "c", "d"}[:d]
-	table, err := data.NewTable(names, x, nil)
-	require.NoError(t, err)
+	table := testtables.Must(data.NewTable(names, x, nil))
 	if missing > 0 {
-		table, err = data.HideMCAR(table, missing, rng)
-		require.NoError(t, err)
+		table = testtables.Must(data.HideMCAR(table, missing, rng))
 	}
 	return table
 }
@@ -112,64 +105,36 @@ func TestCompleteRowsOfAGaussian(t *testing.T) {
 	const n, d = 80, 3
 	table := skewed(t, n, d, 0)
 	x := mat.NewDense(n, d, table.Values)
-	var s mat.SymDense
+	var s, want mat.SymDense
 	stat.CovarianceMatrix(&s, x, nil)
 	s.ScaleSym(float64(n-1)/n, &s) // gonum's divides by n − 1
-	var p mat.Dense
-	require.NoError(t, p.Inverse(&s))
-	var influence [][]float64
+	p := testtables.Inverse(t, &s)
+	influence := mat.NewDense(n, d+d*(d+1)/2, nil)
 	for i := range n {
-		y := make([]float64, d)
-		var row []float64
+		y := mat.NewVecDense(d, nil)
 		for j := range d {
-			y[j] = x.At(i, j) - stat.Mean(mat.Col(nil, j, x), nil)
-			row = append(row, y[j])
+			y.SetVec(j, x.At(i, j)-stat.Mean(table.Column(j), nil))
 		}
 		var py mat.VecDense
-		py.MulVec(&p, mat.NewVecDense(d, y))
-		for j := range d {
-			for k := j; k < d; k++ {
-				row = append(row, p.At(j, k)-py.AtVec(j)*py.AtVec(k))
-			}
-		}
-		influence = append(influence, row)
+		var own mat.SymDense
+		py.MulVec(p, y)
+		own.SymRankOne(p, -1, &py)
+		influence.SetRow(i, append(y.RawVector().Data, graph.Pack(&own)...))
 	}
+	want.SymOuterK(1./n/n, influence.T())
 	for _, method := range []string{"full", "exact", "em-exact"} {
 		for _, by := range []scaling{unscaled, byDeviation} {
 			r := of(t, table, near(t, table), by, method, nil, engine.Config{})
 			_, se := errorsOf(t, r)
 			for a := range se {
 				for b := range se {
-					want := 0.
-					for i := range n {
-						want += influence[i][a] * influence[i][b] / n / n
-					}
-					require.InDelta(t, want, r.Uncertainty.Covariance[a][b], 1e-6*se[a]*se[b], "%s, element %d, %d", method, a, b)
+					got := r.Uncertainty.Covariance[a][b]
+					require.InDelta(t, want.At(a, b), got, 1e-6*se[a]*se[b], "%s, %d, %d", method, a, b)
 				}
 			}
 			require.Equal(t, "precision[a, c]", r.Uncertainty.Parameters[5].Name)
 			require.Equal(t, "mean[b]", r.Uncertainty.Parameters[1].Name)
 		}
-	}
-}
-
-// R 4.2.2, lavaan 0.6-14, a saturated normal model of airquality: lavaan(…, missing = "fiml",
-// information = "observed", observed.information = "hessian", rel.tol = 1e-14), "MLR": errors of
-// the means.
-var lavaan = []float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697}
-
-func airquality(t testing.TB) *data.Table {
-	t.Helper()
-	table, err := data.ReadCSV("../../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
-	require.NoError(t, err)
-	return table
-}
-
-func TestEMAgainstLavaan(t *testing.T) {
-	table := airquality(t)
-	_, se := errorsOf(t, of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{}))
-	for j, want := range lavaan {
-		require.InDelta(t, want, se[j], 2e-4*want)
 	}
 }
 
@@ -206,13 +171,11 @@ func TestInfluenceOfRows(t *testing.T) {
 				}
 			}
 			at := func(rows []int) []float64 {
-				x, err := table.Rows(rows)
-				require.NoError(t, err)
+				x := testtables.Must(table.Rows(rows))
 				estimates, _ := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
 				return estimates
 			}
-			x, err := table.Rows(all)
-			require.NoError(t, err)
+			x := testtables.Must(table.Rows(all))
 			_, se := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
 			want := make([]float64, len(se))
 			for i := range n {
@@ -233,12 +196,10 @@ func TestInfluenceOfRows(t *testing.T) {
 func balanced(t testing.TB, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(3, stream.Simulate)
-	var x []float64
-	for range n {
-		x = append(x, 2*rng.Float64()-1, 4*rng.Float64()-2)
+	table := skewed(t, n, 2, 0)
+	for i := range table.Values {
+		table.Values[i] = float64(1+i%2) * (2*rng.Float64() - 1)
 	}
-	table, err := data.NewTable([]string{"a", "b"}, x, nil)
-	require.NoError(t, err)
 	return table
 }
 
@@ -254,10 +215,7 @@ func even(t testing.TB) *model.Quartic {
 // With many draws the errors agree with the closed form.
 func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
-	table, err := g.Sample(150, stream.New(2, stream.Simulate))
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
-	require.NoError(t, err)
+	table := testtables.Sampled(t, g, nil, 150, 0.4, stream.New(2, stream.Simulate))
 	for exact, drawn := range map[string]string{"em-exact": "em-full", "exact": "iw"} {
 		want, wantSE := errorsOf(t, of(t, table, near(t, table), byDeviation, exact, nil, engine.Config{}))
 		got, se := errorsOf(t, of(t, table, near(t, table), byDeviation, drawn, nil, engine.Config{Draws: 600, ProposalSD: 1.5}))
@@ -273,10 +231,7 @@ func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 // Bias by halved draws equals the change with more draws.
 func TestBiasOfWeights(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{3, 2, 2, 3})}
-	table, err := g.Sample(3000, stream.New(2, stream.Simulate))
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
-	require.NoError(t, err)
+	table := testtables.Sampled(t, g, nil, 3000, 0.4, stream.New(2, stream.Simulate))
 	exact, se := errorsOf(t, of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{}))
 	few := of(t, table, near(t, table), byDeviation, "em-full", nil, engine.Config{Draws: 16})
 	estimates, _ := errorsOf(t, few)
