@@ -119,7 +119,7 @@ func TestMixtureOfFunctions(t *testing.T) {
 	require.NoError(t, err)
 	scores, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
 	require.NoError(t, err)
-	m := r.Model.Model.(*model.Mixed)
+	m := model.MixedOf(r.Model.Model)
 	row, observed := slices.Clone(table.Values[:4]), []bool{true, true, true, true}
 	require.Equal(t, observed, table.Observed[:4])
 	row[1] = math.Log(row[1])
@@ -222,7 +222,7 @@ func TestMixtureOfNumbers(t *testing.T) {
 	r, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
-	m := r.Model.Model.(*model.Mixed)
+	m := model.MixedOf(r.Model.Model)
 	require.Len(t, m.Weights, 2)
 	require.InDelta(t, 0.7, m.Weights[0], 0.06)
 	require.InDelta(t, 0.9, m.Covariances[0][1], 0.15)
@@ -232,5 +232,5 @@ func TestMixtureOfNumbers(t *testing.T) {
 	s.Steps.Method, s.Descent.Epochs = "em-full", 3
 	scores, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
-	require.IsType(t, &model.Mixture{}, scores.Model.Model)
+	require.Nil(t, model.MixedOf(scores.Model.Model))
 }

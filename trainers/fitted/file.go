@@ -367,7 +367,7 @@ func (f *file) levels(s *Saved) error {
 	if f.Levels != nil {
 		s.Levels = make([][]string, len(f.Names))
 	}
-	mixed, _ := s.Model.(*model.Mixed)
+	mixed := model.MixedOf(s.Model)
 	for j, name := range f.Names {
 		names, coded := f.Levels[name]
 		if coded {
@@ -377,8 +377,8 @@ func (f *file) levels(s *Saved) error {
 		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
 			return fmt.Errorf("levels of %q: at least one is needed, with different names", name)
 		}
-		if mixed != nil && mixed.Levels(j) != len(names) {
-			return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels(j))
+		if mixed != nil && mixed.Levels[j] != len(names) {
+			return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels[j])
 		}
 	}
 	if known < len(f.Levels) {

@@ -119,7 +119,7 @@ func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
 	for _, p := range m.Params() {
 		clear(p.Value)
 	}
-	m.LogSD.Value[0] = math.Log(sd)
+	m.Params()[6].Value[0] = math.Log(sd)
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/trainers/source"
 )
 
@@ -16,8 +17,8 @@ var (
 	errLevelsMatch = errors.New("predictive-mean matching does not support models with levels: leave out MatchConfig.Donors, or impute the table itself")
 )
 
-func (f *Model) mixed() *model.Mixed {
-	m, _ := f.Model.(*model.Mixed)
+func (f *Model) mixed() *mixture.Mixture {
+	m := model.MixedOf(f.Model)
 	return m
 }
 
