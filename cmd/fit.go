@@ -580,10 +580,9 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 		return err
 	}
 	var wrong *trainers.SettingError
-	var sequential *data.SequentialError
 	var usage usageError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &sequential), errors.As(err, &wrong) && wrong.Field == "stream":
+	case errors.As(err, &usage), errors.Is(err, data.ErrSequential), errors.As(err, &wrong) && wrong.Field == "stream":
 		return full
 	case err != nil:
 		return err

@@ -75,8 +75,7 @@ func TestRowFileRefuses(t *testing.T) {
 		writeTo(t, path, columns, rows)
 		_, err := OpenRows(path, ReadOptions{}, 0)
 		require.ErrorContains(t, err, words)
-		var sequential *SequentialError
-		require.ErrorAs(t, err, &sequential)
+		require.ErrorIs(t, err, ErrSequential)
 	}
 	_, err := OpenRows(Stdin, ReadOptions{}, 0)
 	require.ErrorContains(t, err, "standard input: mini-batches from a file need random access: write it to a file first")
