@@ -118,7 +118,7 @@ func rowsOf(t *Table, of map[int]string, name string) (rows []int) {
 // varying leaves out the columns that have no value or one value in a group.
 func varying(t *Table, of map[int]string, names []string, by, file string, o ReadOptions) error {
 	var kept []int
-	parts := [2][]ColumnSums{columnRanges(only(t, rowsOf(t, of, names[0]))), columnRanges(only(t, rowsOf(t, of, names[1])))}
+	parts := [2][]ColumnSums{columnSums(only(t, rowsOf(t, of, names[0]))), columnSums(only(t, rowsOf(t, of, names[1])))}
 	for j, name := range t.Names {
 		var c Column
 		for g := range parts {

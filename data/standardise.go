@@ -1,12 +1,10 @@
 package data
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Scale is the location and unit of each column: z_j = (x_j − Mean_j) / Deviation_j. Both have
@@ -28,61 +26,20 @@ func StandardScale(t *Table) Scale {
 	if t.Counted != nil {
 		return t.Counted.Scale
 	}
-	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	if t.Weights == nil {
-		for j, sums := range columnSums(t) {
-			s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
-		}
-	}
-	for j := range t.D {
-		if t.Weights != nil {
-			s.Mean[j], s.Deviation[j] = meanDeviation(t.Column(j), t.ColumnWeights(j))
-		}
-		if t.Ordinal(j) {
-			s.Mean[j], s.Deviation[j] = 0, 1
+	s := UnitScale(t.D)
+	for j, c := range columnSums(t) {
+		if !t.Ordinal(j) {
+			s.Mean[j], s.Deviation[j] = c.Mean, c.Deviation
 		}
 	}
 	return s
 }
 
-// meanDeviation computes in units of a power of two, so that squares do not overflow.
-func meanDeviation(x, weights []float64) (mean, deviation float64) {
-	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
-	unit := math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
-	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
-	mean = stat.Mean(y, weights)
-	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
-	spread := math.Ldexp(1, exponent)
-	floats.AddConst(-mean, y)
-	floats.Scale(1/spread, y)
-	rest := stat.Mean(y, weights) // rounding error of the mean
-	return mean * unit, math.Sqrt(max(meanSquare(y, weights)-rest*rest, 0)) * spread * unit
-}
-
-func meanSquare(y, weights []float64) float64 {
-	sum := 0.0
-	for i, v := range y {
-		sum += weights[i] * v * v
-	}
-	return sum / floats.Sum(weights)
-}
-
 // RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j = 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
-	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	if t.Weights == nil {
-		for j, sums := range columnSums(t) {
-			s.Deviation[j] = sums.Norm / math.Sqrt(float64(sums.Number)) / size
-		}
-	}
-	for j := range t.D {
-		if t.Weights != nil {
-			x := t.Column(j)
-			if largest := floats.Norm(x, math.Inf(1)); largest > 0 {
-				floats.Scale(1/largest, x)
-				s.Deviation[j] = math.Sqrt(meanSquare(x, t.ColumnWeights(j))) * largest / size
-			}
-		}
+	s := UnitScale(t.D)
+	for j, c := range columnSums(t) {
+		s.Deviation[j] = c.RootMeanSquare / size
 	}
 	return s
 }
