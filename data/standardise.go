@@ -49,35 +49,22 @@ func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
 	}
-	z := like(t, make([]float64, len(t.Values)))
-	s.standardise(z, t)
-	return z
+	return mapped(t, make([]float64, len(t.Values)), s.forward)
 }
 
 // Restore returns x_j = Mean_j + Deviation_j z_j.
-func (s Scale) Restore(t *Table) *Table {
-	x := like(t, make([]float64, len(t.Values)))
-	s.restore(x, t)
-	return x
-}
+func (s Scale) Restore(t *Table) *Table { return mapped(t, make([]float64, len(t.Values)), s.back) }
 
 // InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding.
 func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}
 	}
-	z = like(t, t.Values)
-	s.standardise(z, t)
-	return z, func() { s.restore(t, z) }
+	return mapped(t, t.Values, s.forward), func() { mapped(t, t.Values, s.back) }
 }
 
-func (s Scale) standardise(z, t *Table) {
-	mapTo(t, z, func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
-}
-
-func (s Scale) restore(x, z *Table) {
-	mapTo(z, x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
-}
+func (s Scale) forward(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }
+func (s Scale) back(j int, z float64) float64    { return s.Mean[j] + s.Deviation[j]*z }
 
 // Precision returns the precision (d, d) of standardised columns in the table's units, P_jk /
 // (Deviation_j Deviation_k).
@@ -104,23 +91,17 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-func like(t *Table, values []float64) *Table {
-	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
-		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
-		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
-}
-
-func mapTo(t, to *Table, f func(j int, x float64) float64) {
-	for i := range t.N {
-		for j := range t.D {
-			k := i*t.D + j
-			if !t.Observed[k] {
-				to.Values[k] = 0
-				continue
-			}
-			to.Values[k] = f(j, t.Values[k])
+// mapped returns t with f of the observed values in to (N, D), and 0 in missing cells.
+func mapped(t *Table, to []float64, f func(j int, x float64) float64) *Table {
+	for k, seen := range t.Observed {
+		x := t.Values[k]
+		if to[k] = 0; seen {
+			to[k] = f(k%t.D, x)
 		}
 	}
+	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: to, Observed: t.Observed,
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
+		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 
 // UnitScale is the identity scale of d columns: mean 0, deviation 1.
