@@ -206,12 +206,8 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	groups, ungrouped, err := data.ReadGroups(args[0], f.by, f.wanted, o)
-	var wrong *data.GroupError
-	if errors.As(err, &wrong) {
-		return usageError{fmt.Errorf("--by: %w", err)}
-	}
 	if err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	for i, g := range groups {
 		f.groups[i] = comparedGroup{name: f.by + " " + g.Name, value: g.Name, file: args[0], table: g.Table}

@@ -28,6 +28,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/moments"
 	"missingscore/internal/data/network"
 	"missingscore/internal/memory"
@@ -421,7 +422,7 @@ const shownQuantities = 6 // rows of a matrix on the screen, and half as many of
 
 func writeQuantities(w io.Writer, saved *fitted.Saved) {
 	m, names := saved.Model, saved.Names
-	if mixed, ok := m.(*model.Mixed); ok {
+	if mixed := model.MixedOf(m); mixed != nil {
 		writeComponents(w, mixed, names, saved.Levels)
 		return
 	}
@@ -466,7 +467,7 @@ func writeQuantities(w io.Writer, saved *fitted.Saved) {
 
 const shownComponents, shownLines = 6, 40
 
-func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]string) {
+func writeComponents(w io.Writer, m *mixture.Mixture, names []string, levels [][]string) {
 	shown := min(len(m.Weights), shownComponents)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	lines := 0
@@ -484,7 +485,7 @@ func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]str
 	line("weight", func(k int) string { return fmt.Sprintf("%.3f", m.Weights[k]) })
 	for j, name := range names {
 		at := m.Place(j)
-		if m.Levels(j) == 0 {
+		if m.Levels[j] == 0 {
 			line(name, func(k int) string { return fmt.Sprintf("%.4g ± %.3g", m.Means[k][at], m.Deviation(k, j)) })
 			continue
 		}
@@ -579,10 +580,9 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 		return err
 	}
 	var wrong *trainers.SettingError
-	var sequential *data.SequentialError
 	var usage usageError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &sequential), errors.As(err, &wrong) && wrong.Field == "stream":
+	case errors.As(err, &usage), errors.Is(err, data.ErrSequential), errors.As(err, &wrong) && wrong.Field == "stream":
 		return full
 	case err != nil:
 		return err

@@ -131,9 +131,9 @@ func (f *tableFlags) read(path string) (*data.Table, error) {
 	}
 	var t *data.Table
 	if f.weights != "" {
-		var wrong *data.WeightsError
+		var wrong *trainers.SettingError
 		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
-			err = usageError{fmt.Errorf("--weights: %w", err)}
+			err = usageError{fmt.Errorf("--%w", err)}
 		}
 	} else {
 		t, err = data.ReadFile(path, o)

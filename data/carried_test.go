@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+
 	"missingscore/data/format"
 
 	"fmt"

@@ -346,7 +346,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle decides the kind of each column, and leaves out the columns that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
 	s.datesAsNumbers(t, found)
-	sums, before := columnRanges(t), len(s.leftOut)
+	sums, before := columnSums(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
@@ -540,7 +540,7 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 	_, after := s.next(s.chosen, false)
 	coded := slices.Clone(texts)
 	s.datesAsNumbers(t, texts)
-	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(t)
+	kinds, kept, sums := map[string]Column{}, []string(nil), columnSums(t)
 	for j, name := range s.names {
 		c := Column{Name: name}
 		if coded[j] != nil || after == io.EOF { // a constant column of numbers may vary in later rows

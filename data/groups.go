@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data/format"
 	"missingscore/internal/printable"
+	"missingscore/internal/setting"
 	"missingscore/internal/shell"
 )
 
@@ -18,15 +19,10 @@ type Group struct {
 	Table *Table
 }
 
-// GroupError reports a column that does not give the wanted groups.
-type GroupError struct{ Problem string }
-
-func (e *GroupError) Error() string { return e.Problem }
-
 // ReadGroups reads a table as ReadCSV does and splits its rows by the values of column by, which
 // must not be among the columns read. wanted names two groups in order; nil takes the only two, in
 // the order of the column's levels or alphabetically. Other rows are dropped; ungrouped counts the
-// rows without a group. It fails with a *GroupError if the column gives other groups.
+// rows without a group. It fails with a setting.Error of by if the column gives other groups.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -52,7 +48,7 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	}
 	names, err := twoGroups(counts, by, wanted, order)
 	if err != nil {
-		return groups, 0, fmt.Errorf("%s: %w", path, err)
+		return groups, 0, setting.Errorf("by", "", "%s: %v", path, err)
 	}
 	both, of := &sheet{head: s.head, kinds: s.kinds, levels: s.levels}, map[int]string{} // by line
 	for i, line := range s.lines {
@@ -122,7 +118,7 @@ func rowsOf(t *Table, of map[int]string, name string) (rows []int) {
 // varying leaves out the columns that have no value or one value in a group.
 func varying(t *Table, of map[int]string, names []string, by, file string, o ReadOptions) error {
 	var kept []int
-	parts := [2][]ColumnSums{columnRanges(only(t, rowsOf(t, of, names[0]))), columnRanges(only(t, rowsOf(t, of, names[1])))}
+	parts := [2][]ColumnSums{columnSums(only(t, rowsOf(t, of, names[0]))), columnSums(only(t, rowsOf(t, of, names[1])))}
 	for j, name := range t.Names {
 		var c Column
 		for g := range parts {
@@ -170,22 +166,22 @@ func twoGroups(counts map[string]int, by string, wanted, order []string) ([]stri
 	there := listing(listed)
 	for _, name := range wanted {
 		if counts[name] == 0 {
-			return nil, &GroupError{fmt.Sprintf("column %q has no group %q; there are: %s", by, name, there)}
+			return nil, fmt.Errorf("column %q has no group %q; there are: %s", by, name, there)
 		}
 	}
 	switch {
 	case len(wanted) == 2 && wanted[0] != wanted[1]:
 		return wanted, nil
 	case wanted != nil:
-		return nil, &GroupError{fmt.Sprintf("two different groups are needed, but %d are named: %s", len(wanted), strings.Join(wanted, ", "))}
+		return nil, fmt.Errorf("two different groups are needed, but %d are named: %s", len(wanted), strings.Join(wanted, ", "))
 	case len(names) == 2:
 		return names, nil
 	case len(names) == 0:
-		return nil, &GroupError{fmt.Sprintf("column %q has no value in any row", by)}
+		return nil, fmt.Errorf("column %q has no value in any row", by)
 	case len(names) == 1:
-		return nil, &GroupError{fmt.Sprintf("column %q has only one group, %s; two are needed", by, there)}
+		return nil, fmt.Errorf("column %q has only one group, %s; two are needed", by, there)
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
+	return nil, fmt.Errorf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))
 }
 
 // SameColumns restricts two tables, named by their files, to their common columns in a's order,

@@ -2,7 +2,6 @@ package data
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -11,47 +10,21 @@ import (
 
 // PairCounts returns the number of rows that have both columns of each pair (0,1), (0,2), ….
 func (t *Table) PairCounts() (counts []int) {
-	switch {
-	case t.Sampled != nil && t.Sampled.Pairs != nil:
+	if t.Sampled != nil && t.Sampled.Pairs != nil {
 		return slices.Clone(t.Sampled.Pairs)
-	case t.Counted != nil:
-		number := t.Counted.Pairs
-		if number == nil {
-			number = t.PairSums()
-		}
-		for j := range t.D {
-			for _, n := range number.Number[j*t.D+j+1 : (j+1)*t.D] {
-				counts = append(counts, int(math.Round(n)))
-			}
-		}
-		return counts
 	}
-	counts = make([]int, 0, t.D*(t.D-1)/2)
-	words := (t.N + 63) / 64
-	rows, own := make([]uint64, t.D*words), make([]int, t.D) // a bit for each row of each column
-	for i := range t.N {
-		for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
-			if seen {
-				rows[j*words+i/64] |= 1 << (i % 64)
-				own[j]++
-			}
-		}
+	var pairs *Pairs
+	if t.Counted != nil {
+		pairs = t.Counted.Pairs
+	}
+	if pairs == nil {
+		unweighted := *t
+		unweighted.Weights = nil
+		pairs = unweighted.PairSums()
 	}
 	for j := range t.D {
-		a := rows[j*words : (j+1)*words]
-		for k := j + 1; k < t.D; k++ {
-			both := 0
-			switch {
-			case own[j] == t.N:
-				both = own[k]
-			case own[k] == t.N:
-				both = own[j]
-			default:
-				for i, w := range rows[k*words : (k+1)*words] {
-					both += bits.OnesCount64(a[i] & w)
-				}
-			}
-			counts = append(counts, both)
+		for _, n := range pairs.Number[j*t.D+j+1 : (j+1)*t.D] {
+			counts = append(counts, int(math.Round(n)))
 		}
 	}
 	return counts

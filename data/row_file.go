@@ -44,11 +44,11 @@ func rowsOfBlock(d int) int {
 }
 
 // OpenRows indexes the blocks of a file; blockRows = 0 gives blocks of up to a quarter of a million
-// cells. It fails with a *SequentialError for the standard input, pipes, compressed text, Excel
+// cells. It fails with ErrSequential for the standard input, pipes, compressed text, Excel
 // workbooks and Arrow streams.
 func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	if path == Stdin {
-		return nil, &SequentialError{"standard input", "write it to a file first"}
+		return nil, sequential("standard input", "write it to a file first")
 	}
 	about, err := os.Stat(path)
 	var system *fs.PathError
@@ -58,7 +58,7 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	case err != nil:
 		return nil, err
 	case !about.Mode().IsRegular() && !about.IsDir():
-		return nil, &SequentialError{path, "it is a pipe or a device, not a file: write its content to a file first"}
+		return nil, sequential(path, "it is a pipe or a device, not a file: write its content to a file first")
 	}
 	o, leftOut, err := fixedKinds(path, o)
 	if err != nil {
@@ -84,11 +84,11 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 
 func (r *RowFile) open(s *source) (err error) {
 	if s.in.compressed {
-		return &SequentialError{r.Path, "it is compressed: decompress it (gunzip, unzstd) first, or write it as Parquet"}
+		return sequential(r.Path, "it is compressed: decompress it (gunzip, unzstd) first, or write it as Parquet")
 	}
 	seeker, ok := s.reader.(format.Seeker)
 	if !ok {
-		return &SequentialError{r.Path, "it is " + s.format.Name + ", which must be loaded whole: save it as CSV or Parquet"}
+		return sequential(r.Path, "it is "+s.format.Name+", which must be loaded whole: save it as CSV or Parquet")
 	}
 	r.Names = s.names
 	if r.BlockRows == 0 {
@@ -101,12 +101,10 @@ func (r *RowFile) open(s *source) (err error) {
 	return err
 }
 
-// SequentialError reports a table that can only be read from its beginning.
-type SequentialError struct{ Path, Why string }
+// ErrSequential means that a table can only be read from its beginning.
+var ErrSequential = errors.New("mini-batches from a file need random access")
 
-func (e *SequentialError) Error() string {
-	return fmt.Sprintf("%s: mini-batches from a file need random access: %s", e.Path, e.Why)
-}
+func sequential(path, why string) error { return fmt.Errorf("%s: %w: %s", path, ErrSequential, why) }
 
 func (r *RowFile) take() (*source, error) {
 	r.mu.Lock()

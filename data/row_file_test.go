@@ -80,8 +80,7 @@ func TestRowFileRefuses(t *testing.T) {
 		}
 		_, err := OpenRows(path, ReadOptions{}, 0)
 		require.ErrorContains(t, err, words)
-		var sequential *SequentialError
-		require.ErrorAs(t, err, &sequential)
+		require.ErrorIs(t, err, ErrSequential)
 	}
 	_, err := OpenRows(filepath.Join(dir, "none"), ReadOptions{}, 0)
 	require.ErrorIs(t, err, os.ErrNotExist)

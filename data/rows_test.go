@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 )
 
@@ -46,7 +47,7 @@ func TestReadGroups(t *testing.T) {
 		_, _, err := ReadGroups(c.path, c.by, c.wanted, c.o)
 		require.ErrorContains(t, err, c.want)
 		if c.path == one {
-			var wrong *GroupError
+			var wrong *setting.Error
 			require.ErrorAs(t, err, &wrong)
 		}
 	}

@@ -1,12 +1,10 @@
 package data
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Scale is the location and unit of each column: z_j = (x_j − Mean_j) / Deviation_j. Both have
@@ -28,61 +26,20 @@ func StandardScale(t *Table) Scale {
 	if t.Counted != nil {
 		return t.Counted.Scale
 	}
-	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	if t.Weights == nil {
-		for j, sums := range columnSums(t) {
-			s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
-		}
-	}
-	for j := range t.D {
-		if t.Weights != nil {
-			s.Mean[j], s.Deviation[j] = meanDeviation(t.Column(j), t.ColumnWeights(j))
-		}
-		if t.Ordinal(j) {
-			s.Mean[j], s.Deviation[j] = 0, 1
+	s := UnitScale(t.D)
+	for j, c := range columnSums(t) {
+		if !t.Ordinal(j) {
+			s.Mean[j], s.Deviation[j] = c.Mean, c.Deviation
 		}
 	}
 	return s
 }
 
-// meanDeviation computes in units of a power of two, so that squares do not overflow.
-func meanDeviation(x, weights []float64) (mean, deviation float64) {
-	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
-	unit := math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
-	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
-	mean = stat.Mean(y, weights)
-	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
-	spread := math.Ldexp(1, exponent)
-	floats.AddConst(-mean, y)
-	floats.Scale(1/spread, y)
-	rest := stat.Mean(y, weights) // rounding error of the mean
-	return mean * unit, math.Sqrt(max(meanSquare(y, weights)-rest*rest, 0)) * spread * unit
-}
-
-func meanSquare(y, weights []float64) float64 {
-	sum := 0.0
-	for i, v := range y {
-		sum += weights[i] * v * v
-	}
-	return sum / floats.Sum(weights)
-}
-
 // RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j = 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
-	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	if t.Weights == nil {
-		for j, sums := range columnSums(t) {
-			s.Deviation[j] = sums.Norm / math.Sqrt(float64(sums.Number)) / size
-		}
-	}
-	for j := range t.D {
-		if t.Weights != nil {
-			x := t.Column(j)
-			if largest := floats.Norm(x, math.Inf(1)); largest > 0 {
-				floats.Scale(1/largest, x)
-				s.Deviation[j] = math.Sqrt(meanSquare(x, t.ColumnWeights(j))) * largest / size
-			}
-		}
+	s := UnitScale(t.D)
+	for j, c := range columnSums(t) {
+		s.Deviation[j] = c.RootMeanSquare / size
 	}
 	return s
 }
@@ -92,35 +49,22 @@ func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
 	}
-	z := like(t, make([]float64, len(t.Values)))
-	s.standardise(z, t)
-	return z
+	return mapped(t, make([]float64, len(t.Values)), s.forward)
 }
 
 // Restore returns x_j = Mean_j + Deviation_j z_j.
-func (s Scale) Restore(t *Table) *Table {
-	x := like(t, make([]float64, len(t.Values)))
-	s.restore(x, t)
-	return x
-}
+func (s Scale) Restore(t *Table) *Table { return mapped(t, make([]float64, len(t.Values)), s.back) }
 
 // InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding.
 func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}
 	}
-	z = like(t, t.Values)
-	s.standardise(z, t)
-	return z, func() { s.restore(t, z) }
+	return mapped(t, t.Values, s.forward), func() { mapped(t, t.Values, s.back) }
 }
 
-func (s Scale) standardise(z, t *Table) {
-	mapTo(t, z, func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
-}
-
-func (s Scale) restore(x, z *Table) {
-	mapTo(z, x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
-}
+func (s Scale) forward(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }
+func (s Scale) back(j int, z float64) float64    { return s.Mean[j] + s.Deviation[j]*z }
 
 // Precision returns the precision (d, d) of standardised columns in the table's units, P_jk /
 // (Deviation_j Deviation_k).
@@ -147,23 +91,17 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-func like(t *Table, values []float64) *Table {
-	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
-		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
-		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
-}
-
-func mapTo(t, to *Table, f func(j int, x float64) float64) {
-	for i := range t.N {
-		for j := range t.D {
-			k := i*t.D + j
-			if !t.Observed[k] {
-				to.Values[k] = 0
-				continue
-			}
-			to.Values[k] = f(j, t.Values[k])
+// mapped returns t with f of the observed values in to (N, D), and 0 in missing cells.
+func mapped(t *Table, to []float64, f func(j int, x float64) float64) *Table {
+	for k, seen := range t.Observed {
+		x := t.Values[k]
+		if to[k] = 0; seen {
+			to[k] = f(k%t.D, x)
 		}
 	}
+	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: to, Observed: t.Observed,
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
+		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 
 // UnitScale is the identity scale of d columns: mean 0, deviation 1.

@@ -240,11 +240,7 @@ func (t *Table) set(i, j int, x float64) {
 
 // AppendColumn appends the observed values of column j to dst.
 func (t *Table) AppendColumn(dst []float64, j int) []float64 {
-	return appendColumn(dst, t, j, 0, t.N)
-}
-
-func appendColumn(dst []float64, t *Table, j, first, last int) []float64 {
-	for k := first*t.D + j; k < last*t.D; k += t.D {
+	for k := j; k < len(t.Observed); k += t.D {
 		if t.Observed[k] {
 			dst = append(dst, t.Values[k])
 		}
@@ -285,7 +281,7 @@ func check(t *Table) error {
 			return err
 		}
 	}
-	for j, sums := range columnRanges(t) {
+	for j, sums := range columnSums(t) {
 		if err := sums.Fault(t.Names[j]); err != nil {
 			return err
 		}
@@ -297,7 +293,7 @@ func acceptable(t *Table, file string) error {
 	if err := checkRows(t.N); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return refusal(file, t.Names, columnRanges(t))
+	return refusal(file, t.Names, columnSums(t))
 }
 
 func refusal(file string, names []string, columns []ColumnSums) error {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/setting"
 )
 
 func TestNewTable(t *testing.T) {
@@ -130,6 +132,6 @@ func TestReadWeighted(t *testing.T) {
 	require.Nil(t, equal.Weights)
 	require.EqualValues(t, 2, equal.EffectiveRows())
 	_, err = ReadWeighted(path, "w", ReadOptions{Columns: []string{"a", "w"}})
-	var wrong *WeightsError
+	var wrong *setting.Error
 	require.ErrorAs(t, err, &wrong)
 }

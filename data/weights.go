@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"missingscore/data/format"
+	"missingscore/internal/setting"
 )
 
 // Weighted returns the table with sampling weights: every mean over rows becomes Σ w_i x_i / Σ w_i
@@ -86,17 +87,12 @@ func (t *Table) ColumnWeights(j int) (weights []float64) {
 	return weights
 }
 
-// WeightsError reports a column that cannot hold weights.
-type WeightsError struct{ Problem string }
-
-func (e *WeightsError) Error() string { return e.Problem }
-
 // ReadWeighted reads a table as ReadFile does, with sampling weights from column, which must not be
 // among the columns read. It fails at a weight that is missing, negative or not a number, and with
-// a *WeightsError if the column cannot hold weights.
+// a setting.Error if the column cannot hold weights.
 func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if slices.Contains(o.Columns, column) {
-		return nil, &WeightsError{fmt.Sprintf("%q is the column of weights and cannot be a column of the model: leave it out", column)}
+		return nil, setting.Errorf("weights", "", "%q is the column of weights and cannot be a column of the model: leave it out", column)
 	}
 	s, err := openSource(path, o, true)
 	if err != nil {

@@ -1,10 +1,8 @@
 package losses
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -17,45 +15,15 @@ import (
 
 // ImputerLoss fits an imputer to the model's conditional distribution p_θ(x_mis | x_obs) (paper,
 // "Variational Approximation").
-type ImputerLoss int
+type ImputerLoss string
 
 const (
 	// KL is E[log q'_φ(x') − log q_θ(x_obs, x')]. Its reparametrised φ-gradient is that of log
 	// q'_φ(x') − Σ_{j∉Λ} sg(s_θ(x))_j x'_j.
-	KL ImputerLoss = iota
+	KL ImputerLoss = "kl"
 	// Fisher is E Σ_{j∉Λ} (ε_j/σ_j + s_θ(x)_j)²; its φ-gradient goes through s_θ.
-	Fisher
+	Fisher ImputerLoss = "fisher"
 )
-
-func (k ImputerLoss) String() string { return [...]string{"kl", "fisher"}[k] }
-
-func (k ImputerLoss) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-func (k *ImputerLoss) UnmarshalText(text []byte) error {
-	l, err := ParseImputerLoss(string(text))
-	if err == nil {
-		*k = l
-	}
-	return err
-}
-
-// ImputerLosses returns the names.
-func ImputerLosses() (names []string) {
-	for k := KL; k <= Fisher; k++ {
-		names = append(names, k.String())
-	}
-	return names
-}
-
-// ParseImputerLoss reads a name of ImputerLosses.
-func ParseImputerLoss(s string) (ImputerLoss, error) {
-	for k := KL; k <= Fisher; k++ {
-		if k.String() == s {
-			return k, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown imputer loss %q: use one of %s", s, strings.Join(ImputerLosses(), ", "))
-}
 
 // Inputs of an imputer program besides InputX (zero-filled rows), InputMask and InputWeight.
 const (

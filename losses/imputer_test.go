@@ -49,10 +49,11 @@ func TestImputerLosses(t *testing.T) {
 func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions, s *domain.Domain) {
 	p := newProblem(t, 6, 0.5, model.CholeskyFactor, 17)
 	imp, b := nets.NewNormalImputer(d, o, stream.New(18, 18)), p.batch()
+	logSD := imp.Params()[6]
 	var m model.Model = p.model
 	objective := losses.Objective(losses.Classical)
 	if o.NoiseConditional {
-		imp.Slope.Value[0], imp.Slope.Value[1] = 0.4, -0.7
+		copy(imp.Params()[7].Value, []float64{0.4, -0.7})
 		m, objective = scaled{Gaussian: p.model}, ladder
 		ladder.AddNoise(b, stream.New(36))
 	}
@@ -87,7 +88,7 @@ func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions, s 
 		}
 		sd := make([]float64, d)
 		for j := range sd {
-			sd[j] = imp.Deviation(j) * scale
+			sd[j] = math.Exp(logSD.Value[j%len(logSD.Value)]) * scale
 		}
 		of := func(x []float64) []float64 { return x[i*d : i*d+d] }
 		mask := of(p.mask)

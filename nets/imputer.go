@@ -1,6 +1,6 @@
 // Package nets holds neural networks: models with an energy (NewEnergy) and with a score only
 // (NewScoreNetwork), each optionally noise-conditional, and imputers q'_φ(x_mis | x_obs): the
-// interface Imputer, the paper's NormalImputer and others. Models are in model.Models, imputers in
+// interface Imputer, the paper's NewNormalImputer and others. Models are in model.Models, imputers in
 // Imputers.
 package nets
 

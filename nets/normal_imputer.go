@@ -18,20 +18,20 @@ type NormalOptions struct {
 	NoiseConditional bool    `json:"noise_conditional"` // for rows at many noise levels, with the level as input
 }
 
-// NormalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I): μ_φ is a
+// normalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I): μ_φ is a
 // d→200→200→d ReLU network of the zero-filled row x⁰, and σ_φ is learned (paper, appendix
 // "Variational Modelling Details").
 //
 // NoiseConditional, for rows a x + σ ε: with c = √(a² + σ²) and ℓ = log(σ/a)/4 it is N(c μ_φ(x⁰/c,
 // ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), with β and γ learned.
-type NormalImputer struct {
+type normalImputer struct {
 	d       int
 	options NormalOptions
 	layers  [3]layer
-	// LogSD is log σ: (1, 1), or (1, d) with NormalOptions.DiagonalSD.
-	LogSD *graph.Param
-	// Slope is (β, γ) of a noise-conditional imputer (2, 1), else nil.
-	Slope  *graph.Param
+	// logSD is log σ: (1, 1), or (1, d) with NormalOptions.DiagonalSD.
+	logSD *graph.Param
+	// slope is (β, γ) of a noise-conditional imputer (2, 1), else nil.
+	slope  *graph.Param
 	params []*graph.Param
 }
 
@@ -69,13 +69,13 @@ func (o NormalOptions) widths(d int) []int {
 }
 
 // NewNormalImputer makes a normal imputer of d columns with weights drawn from rng.
-func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
+func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) NormalConditional {
 	o = o.resolved()
 	sds := 1
 	if o.DiagonalSD {
 		sds = d
 	}
-	m := &NormalImputer{d: d, options: o, LogSD: graph.NewParam("log sd", 1, sds)}
+	m := &normalImputer{d: d, options: o, logSD: graph.NewParam("log sd", 1, sds)}
 	sizes := o.widths(d)
 	for l := range m.layers {
 		w := graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1])
@@ -85,33 +85,33 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 		m.layers[l] = layer{w, b}
 		m.params = append(m.params, w, b)
 	}
-	m.params = append(m.params, m.LogSD)
+	m.params = append(m.params, m.logSD)
 	if o.NoiseConditional {
-		m.Slope = graph.NewParam("log sd by level", 2, 1)
-		m.params = append(m.params, m.Slope)
+		m.slope = graph.NewParam("log sd by level", 2, 1)
+		m.params = append(m.params, m.slope)
 	}
-	for i := range m.LogSD.Value {
-		m.LogSD.Value[i] = o.InitialLogS
+	for i := range m.logSD.Value {
+		m.logSD.Value[i] = o.InitialLogS
 	}
 	return m
 }
 
-func (m *NormalImputer) Params() []*graph.Param { return m.params }
+func (m *normalImputer) Params() []*graph.Param { return m.params }
 
-func (m *NormalImputer) Options() any { return m.options }
+func (m *normalImputer) Options() any { return m.options }
 
-func (m *NormalImputer) LevelOptions(Level) any {
+func (m *normalImputer) LevelOptions(Level) any {
 	o := m.options
 	o.NoiseConditional = true
 	return o
 }
 
-func (m *NormalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
+func (m *normalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
 
-func (m *NormalImputer) Noise() int { return m.d }
+func (m *normalImputer) Noise() int { return m.d }
 
 // Draw adds x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ.
-func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+func (m *normalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	missing := b.Map(graph.Complement, rows.Mask)
 	mean, logSD := m.Mean(b, rows), m.LogDeviation(b)
@@ -127,7 +127,7 @@ func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Nod
 	return Strata{K: 1, X: b.Add(mean, b.Prod(sd, noise)), LogDensity: log}
 }
 
-func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
+func (m *normalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 	x0, mask, signal, noise := rows.X, rows.Mask, rows.Signal, rows.Noise
 	if _, d := graph.Shape(x0); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
@@ -153,30 +153,22 @@ func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 
 // LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), the noise level's term of log σ; nil unless the
 // imputer is noise-conditional.
-func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
+func (m *normalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	if !m.options.NoiseConditional {
 		return nil
 	}
 	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })
 	level := column(b, signal, noise, quarterLog)
-	return b.Add(logSize, b.MatMul(false, false, graph.ConcatColumns(b, level, b.Map(graph.Square, level)), b.Param(m.Slope)))
+	return b.Add(logSize, b.MatMul(false, false, graph.ConcatColumns(b, level, b.Map(graph.Square, level)), b.Param(m.slope)))
 }
 
 // quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).
 func quarterLog(signal, noise float64) float64 { return math.Log(noise/signal) / 4 }
 
-func (m *NormalImputer) LogDeviation(b *graph.Builder) graph.Node {
-	s := b.Param(m.LogSD)
+func (m *normalImputer) LogDeviation(b *graph.Builder) graph.Node {
+	s := b.Param(m.logSD)
 	if m.options.DiagonalSD {
 		return s
 	}
 	return b.Columns(s, m.d)
-}
-
-// Deviation returns σ_φ of coordinate j.
-func (m *NormalImputer) Deviation(j int) float64 {
-	if m.options.DiagonalSD {
-		return math.Exp(m.LogSD.Value[j])
-	}
-	return math.Exp(m.LogSD.Value[0])
 }

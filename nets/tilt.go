@@ -8,6 +8,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 )
 
 // tilt corrects the mode weights of an energy, to which score matching is insensitive:
@@ -31,10 +32,10 @@ const Sharpness = 4
 type Tilted interface {
 	model.Model
 	// WithTilt returns the energy with the tilt by a mixture in the model's units and the weights a.
-	WithTilt(m *model.Mixed, a []float64) Tilted
+	WithTilt(m *mixture.Mixture, a []float64) Tilted
 	// Split returns the energy without its tilt, and the mixture and the log factor of the tilt; nil
 	// without one.
-	Split() (plain model.Model, m *model.Mixed, factor Factor)
+	Split() (plain model.Model, m *mixture.Mixture, factor Factor)
 }
 
 // Factor returns at x (d) a tilt's log factor, and the log density of the tilt's mixture with its own
@@ -58,7 +59,7 @@ func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	return b.Sub(log(t.to), log(t.from))
 }
 
-func (m *energy) WithTilt(of *model.Mixed, a []float64) Tilted {
+func (m *energy) WithTilt(of *mixture.Mixture, a []float64) Tilted {
 	k, d := len(a), m.d
 	out := m.with(newTilt(k, d))
 	for c := range k {
@@ -93,7 +94,7 @@ func (m *energy) with(t *tilt) *energy {
 	return &out
 }
 
-func (m *energy) Split() (model.Model, *model.Mixed, Factor) {
+func (m *energy) Split() (model.Model, *mixture.Mixture, Factor) {
 	if m.tilt == nil {
 		return m, nil, nil
 	}
@@ -125,9 +126,9 @@ func (m *energy) Split() (model.Model, *model.Mixed, Factor) {
 }
 
 // mixture returns the mixture of the tilt; nil for a damaged file.
-func (m *energy) mixture() *model.Mixed {
+func (m *energy) mixture() *mixture.Mixture {
 	k, d := m.tilt.from.Rows, m.d
-	of := model.NewMixed(k, make([]int, d))
+	of := mixture.New(k, make([]int, d))
 	for c := range k {
 		white := mat.DenseCopyOf(mat.NewDense(d, k*d, m.tilt.whitening.Value).Slice(0, d, c*d, (c+1)*d))
 		var inverse, covariance mat.Dense

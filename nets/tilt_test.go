@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/stream"
 )
 
@@ -14,7 +15,7 @@ func TestTilt(t *testing.T) {
 	made, err := NewEnergy(2, NetworkOptions{Hidden: []int{5}}, stream.New(1))
 	require.NoError(t, err)
 	m := made.(*energy)
-	of := model.NewMixed(2, []int{0, 0})
+	of := mixture.New(2, []int{0, 0})
 	of.Weights, of.Means = []float64{0.3, 0.7}, [][]float64{{-1, 0.5}, {2, 1}}
 	of.Covariances = [][]float64{{1, 0.6, 0.6, 2}, {0.5, -0.2, -0.2, 1}}
 	a := []float64{0.9, 0.1}

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/descent"
@@ -32,7 +33,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	}
 	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
 	c := mixed.Config{Seed: seed, Folds: 1, Iterations: checkedTurns, Workers: p.Spec.Steps.Workers}
-	var by *model.Mixed
+	var by *mixture.Mixture
 	var least *fitted.Check
 	var best model.Model
 	for round := 1; ; round++ {
@@ -89,7 +90,7 @@ func judgeDraws(spec Spec, r *Result) {
 	if spec.Model.Kind != "energy" || spec.Objective.Kind != "denoising" {
 		advice += ", or energy with Spec.Objective.Kind denoising"
 	}
-	if own, ok := r.Model.Model.(*model.Mixed); ok {
+	if own := model.MixedOf(r.Model.Model); own != nil {
 		advice = fmt.Sprintf(`more components (Spec.Model.Options '{"components":%d}')`, 2*len(own.Weights))
 	}
 	r.Converged = false
@@ -111,12 +112,12 @@ func nearer(a, b *fitted.Check) bool {
 
 // checkOnce sets the Check of a model, and the tilt of an energy; a nil *by is fitted to the table.
 // It returns the drawn rows in transformed columns.
-func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
+func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **mixture.Mixture, c mixed.Config) (drawn []float64, err error) {
 	var values []float64 // completed
-	unmet, modes := []string{}, (*model.Mixed)(nil)
-	if own, ok := s.Model.(*model.Mixed); ok {
+	unmet, modes := []string{}, (*mixture.Mixture)(nil)
+	if own := model.MixedOf(s.Model); own != nil {
 		values, modes = fitted.CompleteBy(own, t, c.Seed), own
-		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
+		drawn = own.Draw(fitted.CheckedRows, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
 			f, err := mixed.Fit(ctx, t, c)

@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
@@ -25,11 +26,11 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 		table.Values = append(table.Values, x, 0.8*x+0.6*rng.NormFloat64())
 		table.Observed = append(table.Observed, true, true)
 	}
-	m := model.NewMixed(1, []int{0, 0})
-	saved := &fitted.Saved{Model: m}
+	m := mixture.New(1, []int{0, 0})
+	saved := &fitted.Saved{Model: model.NewMixed(m)}
 	m.Covariances[0] = []float64{1, 0.8, 0.8, 1}
 	unlike := func() string {
-		_, err := checkOnce(t.Context(), saved, table, new(*model.Mixed), mixed.Config{Seed: 1})
+		_, err := checkOnce(t.Context(), saved, table, new(*mixture.Mixture), mixed.Config{Seed: 1})
 		require.NoError(t, err)
 		return strings.Join(saved.Check.Off, "; ")
 	}
@@ -41,14 +42,13 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 }
 
 // Normals at (0, 0) and (4, 0); y is missing where the observed x is large.
-func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.Table) {
-	m := model.NewMixed(2, []int{0, 0})
+func twoNormals(t *testing.T, share float64, seed uint64) (*mixture.Mixture, *data.Table) {
+	m := mixture.New(2, []int{0, 0})
 	m.Weights = []float64{share, 1 - share}
 	m.Means = [][]float64{{0, 0}, {4, 2}}
 	m.Covariances = [][]float64{{1, 0.6, 0.6, 1}, {1, -0.5, -0.5, 0.5}}
 	rng := stream.New(seed)
-	x, err := m.SampleRows(400, nil, rng)
-	require.NoError(t, err)
+	x := m.Draw(400, rng)
 	table := &data.Table{Names: []string{"x", "y"}, N: 400, D: 2, Values: x}
 	for i := range table.N {
 		seen := rng.Float64() > 0.1
@@ -64,7 +64,7 @@ func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.T
 }
 
 // A model without an exact sampler.
-func density(m *model.Mixed) model.Model {
+func density(m *mixture.Mixture) model.Model {
 	n, err := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
 	if err != nil {
 		panic(err)
@@ -77,7 +77,7 @@ func TestCheckUnderMAR(t *testing.T) {
 	slowtest.Skip(t, "30 s")
 	off := func(m model.Model, table *data.Table, seed uint64) []string {
 		s := &fitted.Saved{Model: m, Names: table.Names}
-		_, err := checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed, Components: 2})
+		_, err := checkOnce(t.Context(), s, table, new(*mixture.Mixture), mixed.Config{Seed: seed, Components: 2})
 		require.NoError(t, err)
 		return s.Check.Off
 	}
@@ -85,14 +85,13 @@ func TestCheckUnderMAR(t *testing.T) {
 		m, table := twoNormals(t, 0.5, seed)
 		seen := table.Column(1)
 		require.Less(t, stat.Mean(seen, nil), 0.75, "observed: the true mean is 1")
-		require.Empty(t, off(m, table, seed), seed)
+		require.Empty(t, off(model.NewMixed(m), table, seed), seed)
 		m.Weights = []float64{0.2, 0.8}
-		require.NotEmpty(t, off(m, table, seed), seed)
+		require.NotEmpty(t, off(model.NewMixed(m), table, seed), seed)
 
 		m, table = twoNormals(t, 0.5, seed)
 		m.Covariances = [][]float64{{1, 0, 0, 1}, {1, 0, 0, 0.5}}
-		x, err := m.SampleRows(table.N, nil, stream.New(seed, 1))
-		require.NoError(t, err)
+		x := m.Draw(table.N, stream.New(seed, 1))
 		rng := stream.New(seed, 2)
 		for i := range table.N {
 			table.Values[2*i], table.Values[2*i+1] = x[2*i], x[2*i+1]

@@ -81,7 +81,7 @@ func Diverged(err error) bool { return engine.Diverged(err) || errors.Is(err, Er
 //
 // If ctx is cancelled, it saves the state and returns ctx's error. A fit that diverges returns an
 // *engine.DivergedError and saves the last finite state. A diverged refinement after a path leaves
-// the path's point, not converged. A corrupt state gives a *StateError.
+// the path's point, not converged. A corrupt state is an error.
 func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
 	p, err := Prepare(t, s)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	err = panics.Caught(estimate) // a corrupt state may panic
 	var broken *panics.Error
 	if errors.As(err, &broken) {
-		return nil, &StateError{broken}
+		return nil, fmt.Errorf("the saved state is not usable; delete it and start again without resuming; if that also fails, please report it%s", broken.Place)
 	}
 	return r, err
 }

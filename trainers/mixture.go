@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/setting"
 	"missingscore/internal/strictjson"
 	"missingscore/internal/trainers/descent"
@@ -47,8 +48,8 @@ func checkNominal(s Spec, t *data.Table) error {
 }
 
 // mixed is nil for another model.
-func (p *Prepared) mixed() *model.Mixed {
-	m, _ := p.Model.(*model.Mixed)
+func (p *Prepared) mixed() *mixture.Mixture {
+	m := model.MixedOf(p.Model)
 	return m
 }
 
@@ -119,7 +120,7 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	}
 	asked := *s
 	p.components = o.Components
-	p.Model = model.NewMixed(max(1, o.Components), levels)
+	p.Model = model.NewMixed(mixture.New(max(1, o.Components), levels))
 	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", "em", "likelihood"
 	setting.Default(&s.Descent.Iterations, mixed.Iterations)
 	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
@@ -165,7 +166,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; draws for such rows follow all rows", strings.Join(columns, ", "), 100*most))
 	}
-	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.Original.Levels, Transform: p.Transform}
+	r.Model = &fitted.Saved{Kind: MixtureModel, Model: model.NewMixed(f.Model), Names: p.Table.Names, Levels: p.Original.Levels, Transform: p.Transform}
 	return r, nil
 }
 

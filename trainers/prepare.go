@@ -3,7 +3,6 @@ package trainers
 import (
 	"cmp"
 	"context"
-	"math"
 	"sync"
 
 	"missingscore/data"
@@ -246,7 +245,7 @@ func (p *Prepared) ByBatches() bool {
 // boundary and with imputer loss kl (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
-	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
+	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss != losses.Fisher {
 		return "mixture"
 	}
 	return "normal"
@@ -366,9 +365,9 @@ func (p *Prepared) scale() (scale data.Scale) {
 		scale = data.UnitScale(p.Table.D)
 		for j, c := range p.file.columns {
 			if p.shifts() {
-				scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
+				scale.Mean[j], scale.Deviation[j] = c.Mean, c.Deviation
 			} else {
-				scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
+				scale.Deviation[j] = c.RootMeanSquare / size
 			}
 		}
 	case p.shifts():

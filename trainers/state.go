@@ -15,7 +15,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
-	"missingscore/internal/panics"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
@@ -77,15 +76,6 @@ func LoadState(path string) (*State, error) {
 
 // ErrOtherRun: the state belongs to another table or other settings.
 var ErrOtherRun = errors.New("the saved state belongs to another table or other settings; use the same, or start again without resuming")
-
-// StateError is a panic in an estimate resumed from a state, which is probably corrupt.
-type StateError struct{ Why *panics.Error }
-
-func (e *StateError) Unwrap() error { return e.Why }
-
-func (e *StateError) Error() string {
-	return fmt.Sprintf("the saved state is not usable; delete it and start again without resuming; if that also fails, please report it%s", e.Why.Place)
-}
 
 // Fingerprint identifies settings and observed cells. It fails if JSON cannot encode the settings.
 func Fingerprint(settings any, tables ...*data.Table) (string, error) {

@@ -22,8 +22,8 @@ type streamed struct {
 
 // PrepareFile is Prepare for a file of rows that are not held in memory
 // (docs/explanation/streaming.md). The file must stay open and unchanged until the estimate is
-// done. Features that need all rows at once give a *SettingError of stream. progress may be nil; it
-// is over all passes.
+// done. Features that need all rows at once give a *SettingError of stream. progress is of each
+// pass; it may be nil.
 func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, progress func(read, size int64)) (*Prepared, error) {
 	if s.Network != nil {
 		return nil, notStreamed("a network needs all rows in memory; compute moments by missingscore moments and use them")

@@ -64,7 +64,7 @@ func unreadSteps(p *Prepared, asked string) (all []unread) {
 		unread{field: "imputer", set: c.Imputer.New != nil || c.Imputer.Kind != "" && c.Imputer.Kind != "normal"},
 		unread{field: "imputer_steps", set: c.ImputerSteps != 0 && c.ImputerSteps != engine.DefaultImputerSteps},
 		unread{field: "imputer_rate", set: c.ImputerRate != 0 && c.ImputerRate != rate && c.ImputerRate != model.DefaultImputerRate},
-		unread{field: "imputer_loss", set: c.ImputerLoss != losses.KL},
+		unread{field: "imputer_loss", set: c.ImputerLoss == losses.Fisher},
 		unread{field: "warm_up", set: c.WarmUp != nil && *c.WarmUp != 0 && *c.WarmUp != defaultWarmUp})
 	add("has one kind of average only", estimator.Estimator.Correctable,
 		unread{field: "weighting", set: c.Weighting != "" && c.Weighting != e.Weighting.Name()})

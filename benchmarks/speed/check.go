@@ -205,7 +205,7 @@ type proposal struct {
 	logSD float64
 }
 
-func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
+func imputerGradients(imputer nets.NormalConditional, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
 	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical, nil, b.Size)
 	if err != nil {
 		return by, nil, err

@@ -16,7 +16,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-func randomMixture(t testing.TB, d, k int) *model.Mixture {
+func randomMixture(t testing.TB, d, k int) model.Parametric {
 	t.Helper()
 	rng := stream.New(11, uint64(d), uint64(k))
 	var of simulate.Mixture

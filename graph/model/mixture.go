@@ -10,18 +10,19 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/strictjson"
 )
 
-// Mixture is a mixture of K normals with diagonal covariances,
+// normals is a mixture of K normals with diagonal covariances,
 //
 //	log q(x) = log Σ_k w_k Π_j N(x_j; m_kj, σ_kj²).
 //
 // With r_k the posterior probabilities, s_k = −(x−m_k)/σ_k² and s = Σ_k r_k s_k,
 //
 //	D = Σ_k r_k ((s_k − s)² − 1/σ_k²),  Hv = Σ_k r_k ((s_k − s)ᵀv (s_k − s) − v/σ_k²).
-type Mixture struct {
+type normals struct {
 	components, d int
 
 	LogWeights *graph.Param // (K, 1): log w_k, up to a constant
@@ -29,7 +30,7 @@ type Mixture struct {
 	LogSDs     *graph.Param // (K, d): log σ_kj
 }
 
-// MixtureOptions configures the registered model "mixture". With Levels it is a Mixed.
+// MixtureOptions configures the registered model "mixture". With Levels it is a NewMixed.
 type MixtureOptions struct {
 	Components int   `json:"components"`       // 10; for tables with levels chosen by held-out rows
 	Levels     []int `json:"levels,omitempty"` // per column, 0 for numbers
@@ -47,32 +48,32 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 		if err := checkLevels(o.Levels, d); err != nil {
 			return nil, err
 		}
-		return NewMixed(o.Components, o.Levels), nil
+		return NewMixed(mixture.New(o.Components, o.Levels)), nil
 	}
-	m := &Mixture{o.Components, d, graph.NewParam("log weights", o.Components, 1), graph.NewParam("means", o.Components, d), graph.NewParam("log sds", o.Components, d)}
+	m := &normals{o.Components, d, graph.NewParam("log weights", o.Components, 1), graph.NewParam("means", o.Components, d), graph.NewParam("log sds", o.Components, d)}
 	for i := range m.Means.Value {
 		m.Means.Value[i] = rng.NormFloat64()
 	}
 	return m, nil
 }
 
-func (m *Mixture) Options() any { return MixtureOptions{Components: m.components} }
+func (m *normals) Options() any { return MixtureOptions{Components: m.components} }
 
 // The loss is unbounded below when a component collapses onto a row, so the fit stops early.
-func (m *Mixture) TrainingDefaults() Training { return Training{Overfits: true} }
+func (m *normals) TrainingDefaults() Training { return Training{Overfits: true} }
 
 // NewMixture fails if the mixture is invalid.
-func NewMixture(of simulate.Mixture) (*Mixture, error) {
+func NewMixture(of simulate.Mixture) (Parametric, error) {
 	if err := of.Check(); err != nil {
 		return nil, err
 	}
 	k, d := len(of.Weights), len(of.Means[0])
-	m := &Mixture{k, d, graph.NewParam("log weights", k, 1), graph.NewParam("means", k, d), graph.NewParam("log sds", k, d)}
+	m := &normals{k, d, graph.NewParam("log weights", k, 1), graph.NewParam("means", k, d), graph.NewParam("log sds", k, d)}
 	m.set(of.Weights, slices.Concat(of.Means...), slices.Concat(of.Deviations...))
 	return m, nil
 }
 
-func (m *Mixture) set(weights, means, deviations []float64) {
+func (m *normals) set(weights, means, deviations []float64) {
 	total := floats.Sum(weights)
 	for k, w := range weights {
 		m.LogWeights.Value[k] = math.Log(w / total)
@@ -83,10 +84,10 @@ func (m *Mixture) set(weights, means, deviations []float64) {
 	}
 }
 
-func (m *Mixture) Dim() int               { return m.d }
-func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
+func (m *normals) Dim() int               { return m.d }
+func (m *normals) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
 
-func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+func (m *normals) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	k := m.components
 	logSD := b.Param(m.LogSDs)
@@ -110,7 +111,7 @@ func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	}
 }
 
-func (m *Mixture) Distribution() simulate.Mixture {
+func (m *normals) Distribution() simulate.Mixture {
 	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
 	return simulate.Mixture{
 		Weights:    weights,
@@ -119,17 +120,17 @@ func (m *Mixture) Distribution() simulate.Mixture {
 	}
 }
 
-func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
+func (m *normals) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	if s.Bounded() {
 		return nil, ErrNoExactSampler
 	}
 	return m.Distribution().Draw(n, rng), nil
 }
 
-func (m *Mixture) Identified() {}
+func (m *normals) Identified() {}
 
 // Quantities are weights (K, 1), means (K, d) and deviations (K, d).
-func (m *Mixture) Quantities() []Quantity {
+func (m *normals) Quantities() []Quantity {
 	return []Quantity{
 		{Name: "weights", Rows: m.components, Cols: 1, Value: softmax(m.LogWeights.Value), Range: Share},
 		{Name: "means", Rows: m.components, Cols: m.d, Value: slices.Clone(m.Means.Value)},
@@ -137,7 +138,7 @@ func (m *Mixture) Quantities() []Quantity {
 	}
 }
 
-func (m *Mixture) SetQuantities(qs []Quantity) error {
+func (m *normals) SetQuantities(qs []Quantity) error {
 	weights, err := pick(qs, "weights", m.components, 1)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func (m *Mixture) SetQuantities(qs []Quantity) error {
 	return nil
 }
 
-func (m *Mixture) Rescale(mean, deviation []float64) error {
+func (m *normals) Rescale(mean, deviation []float64) error {
 	for i := range m.Means.Value {
 		j := i % m.d
 		m.Means.Value[i] = mean[j] + deviation[j]*m.Means.Value[i]

@@ -16,7 +16,7 @@ import (
 // layers from the bottom up. A package may import lower layers, and packages before it in its line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
-	{"internal/data/truncnorm", "internal/data/binormal", "internal/data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "internal/data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "internal/data/transform", "internal/data/diagnose", "internal/data/network", "internal/data/moments", "internal/data/survey"},
+	{"internal/data/mixture", "internal/data/truncnorm", "internal/data/binormal", "internal/data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "internal/data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "internal/data/transform", "internal/data/diagnose", "internal/data/network", "internal/data/moments", "internal/data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"internal/losses/pairmoments", "internal/losses/latent", "losses"},

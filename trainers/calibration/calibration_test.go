@@ -113,7 +113,7 @@ func imputed(t *testing.T) *fitted.Model {
 			first.Value[j*units+unit], second.Value[unit*units+unit], third.Value[unit*columns+last] = sign, 1, sign*slope
 		}
 	}
-	m.LogSD.Value[0] = -math.Log(precision.At(last, last)) / 2
+	m.Params()[6].Value[0] = -math.Log(precision.At(last, last)) / 2
 	f := gaussian(t, nil)
 	f.Imputer = m
 	return f

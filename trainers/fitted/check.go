@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/stream"
 )
 
@@ -100,7 +100,7 @@ func (j judge) share(name string, v TableDrawn) {
 
 // CheckRows compares drawn rows (m, d) with completed rows (n, d) of t, and component shares if
 // mixture is not nil.
-func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, seed uint64) *Check {
+func CheckRows(t *data.Table, completed, drawn []float64, mixture *mixture.Mixture, seed uint64) *Check {
 	d := t.D
 	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}, Sample: drawn}
 	var numbers []int
@@ -214,7 +214,7 @@ func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 }
 
 // modes returns the mean posterior probability of each component.
-func modes(m *model.Mixed, rows []float64) []float64 {
+func modes(m *mixture.Mixture, rows []float64) []float64 {
 	given := m.Given(slices.Repeat([]bool{true}, m.Dim()))
 	part, mean := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
 	for row := range slices.Chunk(rows, m.Dim()) {

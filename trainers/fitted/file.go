@@ -360,10 +360,10 @@ func (f *file) model(s *Saved) (err error) {
 	} else {
 		err = readParams(s.Model.Params(), f.Parameters)
 	}
-	if mixed, ok := s.Model.(*model.Mixed); ok && err == nil {
+	if mixed := model.MixedOf(s.Model); mixed != nil && err == nil {
 		for j, name := range f.Names {
-			if n := len(f.Levels[name]); n != mixed.Levels(j) {
-				return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, n, mixed.Levels(j))
+			if n := len(f.Levels[name]); n != mixed.Levels[j] {
+				return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, n, mixed.Levels[j])
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/trainers/engine"
@@ -66,7 +67,7 @@ func (f *Model) density() model.Model {
 }
 
 // split returns f without the tilt of its energy, and the tilt's mixture and factor; nil without one.
-func (f *Model) split() (*Model, *model.Mixed, nets.Factor) {
+func (f *Model) split() (*Model, *mixture.Mixture, nets.Factor) {
 	e, ok := f.Model.(nets.Tilted)
 	if !ok {
 		return f, nil, nil

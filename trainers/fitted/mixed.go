@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/trainers/source"
 )
 
@@ -16,10 +17,7 @@ var (
 	errLevelsMatch = errors.New("predictive-mean matching does not support models with levels: leave out MatchConfig.Donors, or impute the table itself")
 )
 
-func (f *Model) mixed() *model.Mixed {
-	m, _ := f.Model.(*model.Mixed)
-	return m
-}
+func (f *Model) mixed() *mixture.Mixture { return model.MixedOf(f.Model) }
 
 // Drawn returns the names of levels in drawn rows per column, nil for numbers. A model of numbers
 // draws numbers, except for ordinal columns.
@@ -39,7 +37,7 @@ func (f *Model) Drawn() [][]string {
 
 // byComponents draws a component given the observed cells, then the missing cells
 // (docs/theory/models.md#eq-mixed-conditional).
-func byComponents(m *model.Mixed, z *data.Table, draws int) completer {
+func byComponents(m *mixture.Mixture, z *data.Table, draws int) completer {
 	return func(_ context.Context, b *block, rng *source.Stream) error {
 		given := m.ByPattern()
 		for at := 0; at < len(b.x); at += z.D {

@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
@@ -38,7 +39,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	o, tries := c.Chains, chainAttempts
 	plain, jump, factor := f.split()
 	if o.Jump, o.Factor = jump, factor; jump == nil {
-		o.Jump = model.NewMixed(1, make([]int, z.D))
+		o.Jump = mixture.New(1, make([]int, z.D))
 		for j, v := range sd {
 			o.Jump.Means[0][j], o.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
 		}

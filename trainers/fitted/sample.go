@@ -13,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
@@ -222,11 +223,8 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 
 // proposed draws by sampling-importance resampling with weights q/m; returns the effective sample
 // size.
-func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
-	pool, err := m.SampleRows(proposedRatio*n, nil, rng)
-	if err != nil {
-		return nil, 0, err
-	}
+func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *mixture.Mixture, n int, rng *rand.Rand) (x []float64, size float64, err error) {
+	pool := m.Draw(proposedRatio*n, rng)
 	omega, err := weigh(ctx, q, s, m, pool, proposedRatio*n)
 	if err != nil {
 		return nil, 0, err

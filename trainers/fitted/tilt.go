@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -28,7 +29,7 @@ const (
 // The last pool rows are draws of m. ω is truncated at √pool times its local mean 1/Σ_k r_k/c_k, c_k
 // the mean in component k and r_k its share at x, which bounds the variance of averages (Ionides
 // 2008, "Truncated importance sampling").
-func weigh(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, x []float64, pool int) (omega []float64, err error) {
+func weigh(ctx context.Context, q model.Model, s *domain.Domain, m *mixture.Mixture, x []float64, pool int) (omega []float64, err error) {
 	d, k := q.Dim(), len(m.Weights)
 	density, err := model.NewEvaluator(q, proposedRows, false)
 	if err != nil || density.ScoreOnly() {
@@ -78,7 +79,7 @@ func weigh(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed,
 }
 
 // CompleteBy returns the rows (n, d) with missing cells drawn from a mixture, valid under MAR.
-func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
+func CompleteBy(m *mixture.Mixture, t *data.Table, seed uint64) []float64 {
 	done, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
 	for i := range t.N {
 		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(done[i*t.D:(i+1)*t.D], rng)
@@ -89,7 +90,7 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
 // Complete completes a table, in the units of Saved.InUnits, by a fitted mixture; draws have
 // weights q/m if the model has a density. An energy with one noise level is tilted first
 // (docs/theory/models.md#eq-tilt).
-func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) ([]float64, error) {
+func Complete(ctx context.Context, s *Saved, t *data.Table, m *mixture.Mixture, seed uint64) ([]float64, error) {
 	done, rng, given, d := slices.Clone(t.Values), stream.New(seed, stream.Sample, 3), m.ByPattern(), t.D
 	e, tilted := s.Model.(nets.Tilted)
 	if tilted {
@@ -108,11 +109,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 		}
 		first = append(first, len(x)/d)
 	}
-	pool, err := m.SampleRows(pooledDraws, nil, rng)
-	if err != nil {
-		return nil, err
-	}
-	x = append(x, pool...)
+	x = append(x, m.Draw(pooledDraws, rng)...)
 	omega, err := weigh(ctx, s.InUnits(), s.Domain, m, x, pooledDraws)
 	if err != nil {
 		return nil, err
@@ -141,7 +138,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 // finds b, with f_k(x_obs) ∝ the mean over a row's draws of ω r_k/(w_k c_k), r_k the share of
 // component k with covariances divided by nets.Sharpness. Row i has the draws first[i] to first[i+1]
 // of x; the others are of m.
-func tiltOf(m *model.Mixed, x, omega []float64, first []int) (a []float64) {
+func tiltOf(m *mixture.Mixture, x, omega []float64, first []int) (a []float64) {
 	sharp, w, d := *m, m.Weights, m.Dim()
 	n, k := len(first)-1, len(w)
 	sharp.Covariances = nil

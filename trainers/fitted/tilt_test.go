@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/nets"
@@ -23,7 +24,7 @@ func TestTiltOfKnownShares(t *testing.T) {
 	for range x {
 		table.Observed = append(table.Observed, rng.Float64() > 0.3)
 	}
-	m := model.NewMixed(2, []int{0, 0})
+	m := mixture.New(2, []int{0, 0})
 	m.Weights, m.Means = []float64{0.5, 0.5}, [][]float64{{0.1, 0}, {4.9, 3}}
 	m.Covariances = [][]float64{{1.2, 0, 0, 0.3}, {0.6, 0, 0, 1.1}}
 	of.Weights = []float64{0.9, 0.1} // of the model
@@ -38,9 +39,7 @@ func TestTiltOfKnownShares(t *testing.T) {
 		}
 		first = append(first, len(draws)/2)
 	}
-	pool, err := m.SampleRows(pooledDraws, nil, rng)
-	require.NoError(t, err)
-	draws = append(draws, pool...)
+	draws = append(draws, m.Draw(pooledDraws, rng)...)
 	omega, err := weigh(t.Context(), q, nil, m, draws, pooledDraws)
 	require.NoError(t, err)
 	a := tiltOf(m, draws, omega, first)
@@ -54,7 +53,7 @@ func TestTiltAgain(t *testing.T) {
 	require.NoError(t, err)
 	of := simulate.Mixture{Weights: []float64{0.2, 0.8}, Means: [][]float64{{-1, 0}, {1, 1}}, Deviations: [][]float64{{0.7, 1}, {0.7, 1}}}
 	table := &data.Table{Names: []string{"a", "b"}, N: 300, D: 2, Values: of.Draw(300, stream.New(2)), Observed: slices.Repeat([]bool{true}, 600)}
-	m := model.NewMixed(2, []int{0, 0})
+	m := mixture.New(2, []int{0, 0})
 	m.Weights, m.Means = []float64{0.5, 0.5}, of.Means
 	s := &Saved{Model: e, Names: table.Names}
 	tilt := func() (values []float64) {

@@ -15,7 +15,7 @@ import (
 )
 
 // The second column is at −apart or apart, independent of the first, and mostly missing.
-func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
+func twoPeaks(t *testing.T, apart float64) (model.Model, *data.Table) {
 	t.Helper()
 	mixture := simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, -apart}, {0, apart}}, Deviations: [][]float64{{1, 0.5}, {1, 0.5}}}
 	m, err := model.NewMixture(mixture)

@@ -63,7 +63,7 @@ var testSources = map[string]func(Setting) (Source, error){"proposal": newPropos
 func TestSourcesAtLevels(t *testing.T) {
 	const r, a, sigma = 20000, 0.6, 0.5
 	imputer := nets.NewNormalImputer(4, nets.NormalOptions{NoiseConditional: true, InitialLogS: 0.3}, stream.New(2, 2))
-	imputer.Slope.Value[0], imputer.Slope.Value[1] = 0.7, -0.4
+	copy(imputer.Params()[7].Value, []float64{0.7, -0.4})
 	level := 0.25 * math.Log(sigma/a)
 	for name, want := range map[string]float64{
 		"proposal":    math.Sqrt(a*a*2*2 + sigma*sigma),

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/internal/data/gaussian"
@@ -12,8 +11,9 @@ import (
 
 const (
 	emIterations = 25
-	emCandidate  = 0.1 // share of unexplained variance: EM converges slowly, so rows confirm
-	emCost       = 2e9 // products at most: rows · columns³ · iterations
+	emCandidate  = 0.1     // share of unexplained variance: EM converges slowly, so rows confirm
+	emCost       = 2e9     // products at most: rows · columns³ · iterations
+	mostComplete = 1 << 22 // cells of complete rows examined: a copy
 )
 
 func enoughComplete(rows, d int) bool { return rows >= 3*d+10 }
@@ -22,50 +22,54 @@ func enoughComplete(rows, d int) bool { return rows >= 3*d+10 }
 // are enough, else by EM on a subset of rows; nil if neither is feasible. candidate is the
 // unexplained share of variance below which a column is examined.
 func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float64) {
-	d := len(columns)
+	t, d := e.after, len(columns)
 	if d < 2 {
 		return nil, 0
 	}
-	if r, n := e.complete(columns); enoughComplete(n, d) {
-		return r, explainedBut
-	}
-	rows := int(min(float64(e.N), emCost/(float64(emIterations*d)*float64(d*d))))
-	if !enoughComplete(rows, d) {
-		return nil, 0
-	}
-	return gaussian.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate
-}
-
-type unit struct{ mean, sd float64 }
-
-func unitOf(cells []float64) unit {
-	mean, sd := stat.PopMeanStdDev(cells, nil)
-	return unit{mean, sd}
-}
-
-func (e *examined) standardised(columns []int, rows int) *data.Table {
-	t, d := e.after, len(columns)
-	z := &data.Table{N: rows, D: d, Values: make([]float64, rows*d), Observed: make([]bool, rows*d)}
-	for k, j := range columns {
-		u := e.units[j]
-		for a := range rows {
-			i := a * t.N / rows
-			if t.Observed[i*t.D+j] {
-				z.Values[a*d+k], z.Observed[a*d+k] = (t.Values[i*t.D+j]-u.mean)/u.sd, true
-			}
+	var complete []int
+	for i := range t.N {
+		if !slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i*t.D+j] }) {
+			complete = append(complete, i)
 		}
 	}
-	return z
+	if enoughComplete(len(complete), d) {
+		z, _ := data.Standardise(e.part(complete, columns, mostComplete/d))
+		r = mat.NewSymDense(d, z.PairSums().Cross)
+		r.ScaleSym(1/float64(z.N), r)
+		return r, explainedBut
+	}
+	part := e.part(t.AllRows(), columns, int(emCost/(float64(emIterations*d)*float64(d*d))))
+	if !enoughComplete(part.N, d) {
+		return nil, 0
+	}
+	var units data.Scale
+	for _, j := range columns {
+		units.Mean, units.Deviation = append(units.Mean, e.units.Mean[j]), append(units.Deviation, e.units.Deviation[j])
+	}
+	return gaussian.Fit(units.Standardised(part), emIterations, 0).Correlation(), emCandidate
+}
+
+// part copies columns of the transformed table in at most most of the rows, evenly spread.
+func (e *examined) part(rows, columns []int, most int) *data.Table {
+	t, n := e.after, min(len(rows), most)
+	p := &data.Table{N: n, D: len(columns)}
+	for a := range n {
+		for _, j := range columns {
+			k := rows[a*len(rows)/n]*t.D + j
+			p.Values, p.Observed = append(p.Values, t.Values[k]), append(p.Observed, t.Observed[k])
+		}
+	}
+	return p
 }
 
 // nearlyEqual reports whether 1 − r² of two transformed columns is at most explainedBut.
 func (e *examined) nearlyEqual(j, k int) bool {
-	t, first, second := e.after, e.units[j], e.units[k]
+	t, s := e.after, e.units
 	most := explainedBut * float64(e.columns[k].cells)
 	var n, x, y, xx, yy, xy float64
 	for i := 0; i < len(t.Values); i += t.D {
 		if t.Observed[i+j] && t.Observed[i+k] {
-			u, v := (t.Values[i+j]-first.mean)/first.sd, (t.Values[i+k]-second.mean)/second.sd
+			u, v := (t.Values[i+j]-s.Mean[j])/s.Deviation[j], (t.Values[i+k]-s.Mean[k])/s.Deviation[k]
 			n, x, y, xx, yy, xy = n+1, x+u, y+v, xx+u*u, yy+v*v, xy+u*v
 			if int(n)%32 == 0 && yy-y*y/n-(xy-x*y/n)*(xy-x*y/n)/(xx-x*x/n) > 1.001*most {
 				return false
@@ -74,32 +78,4 @@ func (e *examined) nearlyEqual(j, k int) bool {
 	}
 	covariance, u, v := xy-x*y/n, xx-x*x/n, yy-y*y/n
 	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
-}
-
-const mostComplete = 1 << 22 // cells of complete rows examined: a copy
-
-// complete is the correlation of columns over the n rows that have all of them; nil for too few.
-func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
-	t, d := e.after, len(columns)
-	var rows []int
-	for i := range t.N {
-		if !slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i*t.D+j] }) {
-			rows = append(rows, i)
-		}
-	}
-	if !enoughComplete(len(rows), d) {
-		return nil, len(rows)
-	}
-	whole := &data.Table{D: d}
-	for k := 0; k < len(rows); k += 1 + len(rows)*d/mostComplete {
-		for _, j := range columns {
-			whole.Values = append(whole.Values, t.Values[rows[k]*t.D+j])
-		}
-		whole.N++
-	}
-	whole.Observed = slices.Repeat([]bool{true}, len(whole.Values))
-	z, _ := data.StandardScale(whole).InPlace(whole)
-	r = mat.NewSymDense(d, z.PairSums().Cross)
-	r.ScaleSym(1/float64(whole.N), r)
-	return r, len(rows)
 }

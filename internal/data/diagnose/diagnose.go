@@ -106,31 +106,26 @@ type examined struct {
 	after   *data.Table    // after Transform
 	support *domain.Domain // of after
 	columns []summary      // before Transform
-	units   []unit         // of the columns of after
+	units   data.Scale     // of the columns of after
 	values  []float64      // of the last column read
 	// explained columns have a fault that makes their shape meaningless.
 	explained []bool
 }
 
 func (e *examined) look() error {
-	e.columns, e.units = make([]summary, e.D), make([]unit, e.D)
-	err := data.EachColumn(e.Table, e.Workers, func() func(int, []float64) {
+	plain := &data.Table{N: e.after.N, D: e.D, Values: e.after.Values, Observed: e.after.Observed}
+	e.columns, e.units = make([]summary, e.D), data.StandardScale(plain)
+	return data.EachColumn(e.Table, e.Workers, func() func(int, []float64) {
 		var c column
 		return func(j int, cells []float64) {
 			c.take(cells)
-			e.columns[j], e.units[j] = c.summary(e.Names[j]), unitOf(cells)
+			e.columns[j] = c.summary(e.Names[j])
 			if data.Coded(e.Table, j) != nil { // codes of levels are not measurements
 				s := &e.columns[j]
 				s.identifier, s.codes, s.limit, s.far = false, nil, nil, false
 				e.explained[j] = data.KindOf(e.Table, j) == data.Nominal
 			}
 		}
-	})
-	if err != nil || e.after == e.Table {
-		return err
-	}
-	return data.EachColumn(e.after, e.Workers, func() func(int, []float64) {
-		return func(j int, cells []float64) { e.units[j] = unitOf(cells) }
 	})
 }
 

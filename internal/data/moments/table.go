@@ -59,16 +59,11 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 	}
 	for j, name := range m.Names {
 		n := number[j]
-		if n == 0 {
-			return s, nil, nil, &data.ColumnError{Column: name, Problem: "no observed value"}
-		}
-		if m.Low[j] == m.High[j] {
-			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("constant, every observed value is %g", m.Low[j])}
-		}
 		mean := sum[j] / n
 		deviation := math.Sqrt(square[j]/n - mean*mean)
-		if !(deviation >= data.SmallestDeviation) {
-			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values vary too little (standard deviation %.2g): rescale it", deviation)}
+		of := data.ColumnSums{Number: int(n), Low: m.Low[j], High: m.High[j], Deviation: deviation}
+		if err := of.Fault(name); err != nil {
+			return s, nil, nil, err
 		}
 		s.Mean, s.Deviation = append(s.Mean, m.origin[j]+mean), append(s.Deviation, deviation)
 		centre, own = append(centre, -mean), append(own, int(n))

@@ -1,7 +1,7 @@
 // Package survey computes summaries of a file's table in passes over its rows.
 //
-//	Take     first passes: columns, pairs, a checksum, a sample of the rows
-//	Columns  two passes over transformed rows: sums of columns
+//	Take     a pass over the rows: columns, pairs, a checksum, a sample of the rows
+//	Columns  a pass over transformed rows: sums of columns
 //	Held     selection of held-out rows
 package survey
 
@@ -22,15 +22,15 @@ import (
 
 // Survey summarises a file's table.
 type Survey struct {
-	Columns []data.ColumnSums // of both passes
-	Before  []int             // number of rows with a value before each block of the file
-	Sample  *data.Table       // of rows drawn from all, with Sampled. Its checksum does not depend on the file format
+	Columns []data.ColumnSums
+	Before  []int       // number of rows with a value before each block of the file
+	Sample  *data.Table // of rows drawn from all, with Sampled. Its checksum does not depend on the file format
 }
 
 type Options struct {
 	Seed     uint64
 	Workers  int                    // blocks read in parallel; results do not depend on it
-	Progress func(read, size int64) // as in ReadOptions, over all passes; may be nil
+	Progress func(read, size int64) // as in ReadOptions, of one pass; may be nil
 }
 
 // Take fails where NewTable would fail for the whole table, and if a column is constant in the sample.
@@ -42,7 +42,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	err := blocks(ctx, f, o, firstOf, func(t *data.Table, of first) error {
 		s.Before = append(s.Before, n)
 		dropped += t.Dropped
-		addFirst(s.Columns, of.parts)
+		merge(s.Columns, of.columns)
 		for k, n := range of.pairs {
 			pairs[k] += n
 		}
@@ -62,9 +62,6 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	if n < 2 {
 		return nil, fmt.Errorf("%s: only %d rows have a value; at least 2 are needed", f.Path, n)
 	}
-	if err := second(ctx, f, o, nil, s.Columns); err != nil {
-		return nil, err
-	}
 	if err := f.Refusal(s.Columns); err != nil {
 		return nil, err
 	}
@@ -81,19 +78,17 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 }
 
 type first struct {
-	parts [][]data.ColumnSums
-	pairs []int // PairCounts
+	columns []data.ColumnSums
+	pairs   []int // PairCounts
 }
 
 func firstOf(t *data.Table) (first, error) {
-	return first{data.FirstSums(t, 1), t.PairCounts()}, nil
+	return first{data.SumColumns(t, 1), t.PairCounts()}, nil
 }
 
-func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
-	for _, part := range parts {
-		for j := range sums {
-			sums[j].Firsts(part[j])
-		}
+func merge(sums, of []data.ColumnSums) {
+	for j := range sums {
+		sums[j].Merge(of[j])
 	}
 }
 
@@ -110,42 +105,20 @@ func hashRow(h hash.Hash, t *data.Table, i int, bytes []byte) []byte {
 	return bytes
 }
 
-// Columns returns the sums of the columns after of transforms each block; nil is no transform.
+// Columns returns the sums of the columns after of transforms each block.
 func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error)) ([]data.ColumnSums, error) {
 	sums := make([]data.ColumnSums, len(f.Names))
-	err := blocks(ctx, f, o, func(t *data.Table) (first, error) {
+	err := blocks(ctx, f, o, func(t *data.Table) ([]data.ColumnSums, error) {
 		t, err := of(t)
 		if err != nil {
-			return first{}, err
+			return nil, err
 		}
-		return firstOf(t)
-	}, func(_ *data.Table, of first) error {
-		addFirst(sums, of.parts)
+		return data.SumColumns(t, 1), nil
+	}, func(_ *data.Table, of []data.ColumnSums) error {
+		merge(sums, of)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sums, second(ctx, f, o, of, sums)
-}
-
-func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error), sums []data.ColumnSums) error {
-	return blocks(ctx, f, o, func(t *data.Table) ([][]data.ColumnSums, error) {
-		if of != nil {
-			var err error
-			if t, err = of(t); err != nil {
-				return nil, err
-			}
-		}
-		return data.SecondSums(t, sums, 1), nil
-	}, func(_ *data.Table, parts [][]data.ColumnSums) error {
-		for _, part := range parts {
-			for j := range sums {
-				sums[j].Seconds(part[j])
-			}
-		}
-		return nil
-	})
+	return sums, err
 }
 
 // blocks calls look on every block, o.Workers in parallel, and take on the results in file order.

@@ -50,23 +50,23 @@ func TestSurvey(t *testing.T) {
 	about := data.RootMeanSquareScale(table, 1)
 	one := taken(t, path, 0, 1)
 	for j, c := range one.Columns {
-		mean, deviation := c.MeanDeviation()
+		mean, deviation := c.Mean, c.Deviation
 		require.Equal(t, scale.Mean[j], mean)
 		require.Equal(t, scale.Deviation[j], deviation)
-		require.Equal(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)))
+		require.Equal(t, about.Deviation[j], c.RootMeanSquare)
 	}
 	require.Equal(t, table.Values[0], one.Sample.Values[0]) // the sample has all rows
 	require.Equal(t, table.N, one.Sample.N)
 	for _, block := range []int{33, 1000} {
 		s := taken(t, path, block, 3)
 		for j, c := range s.Columns {
-			mean, deviation := c.MeanDeviation()
-			require.InEpsilon(t, scale.Mean[j], mean, 1e-13)
-			require.InEpsilon(t, scale.Deviation[j], deviation, 1e-13)
+			mean, deviation := c.Mean, c.Deviation
+			require.InEpsilon(t, scale.Mean[j], mean, 1e-12)
+			require.InEpsilon(t, scale.Deviation[j], deviation, 1e-11)
 			x := table.Column(j)
 			require.Equal(t, []float64{slices.Min(x), slices.Max(x)}, []float64{c.Low, c.High})
 			require.Equal(t, len(x), c.Number)
-			require.InEpsilon(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)), 1e-13)
+			require.InEpsilon(t, about.Deviation[j], c.RootMeanSquare, 1e-13)
 		}
 		require.Equal(t, table.PairCounts(), s.Sample.PairCounts())
 		require.Equal(t, table.Missing(), s.Sample.Missing())

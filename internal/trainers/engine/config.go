@@ -122,6 +122,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	setting.Default(&c.Batch, DefaultBatch)
 	setting.Default(&c.Workers, 1)
 	setting.Default(&c.ImputerRate, model.DefaultImputerRate)
+	setting.Default(&c.ImputerLoss, losses.KL)
 	if c.Imputer.New == nil {
 		setting.Default(&c.Imputer.Kind, "normal")
 	}
@@ -144,8 +145,13 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	return c, e, c.Check()
 }
 
-// Check returns an error for numbers out of range.
+// Check returns an error for values out of range.
 func (c Config) Check() error {
+	if l := c.ImputerLoss; l != "" {
+		if err := setting.OneOf("imputer_loss", string(l), string(losses.KL), string(losses.Fisher)); err != nil {
+			return err
+		}
+	}
 	warmUp := 0
 	if c.WarmUp != nil {
 		warmUp = *c.WarmUp

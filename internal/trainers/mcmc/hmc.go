@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/setting"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	// Trajectory length in standard deviations, at most Leapfrog steps; 0: always Leapfrog.
 	Travel float64
 	// Jump, if set, adds an independence Metropolis–Hastings step between modes to each iteration.
-	Jump *model.Mixed
+	Jump *mixture.Mixture
 	// Factor, if set, returns at x (d) the log of a bounded factor of the density, which the model and
 	// the leapfrog steps leave out, and the log density of Jump up to a constant.
 	Factor func(x []float64) (factor, jump float64) `json:"-"`
@@ -68,8 +69,8 @@ type Chains struct {
 	size      int // chains per group
 	groups    []*group
 
-	given func(observed []bool) *model.Given // Jump given observed coordinates
-	whole *model.Given                       // Jump of all coordinates
+	given func(observed []bool) *mixture.Given // Jump given observed coordinates
+	whole *mixture.Given                       // Jump of all coordinates
 
 	x, score          []float64 // at the chains' current states
 	log, factor, jump []float64 // log density of the model, and the results of Factor

@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
@@ -198,7 +199,7 @@ func TestJumpsBetweenModes(t *testing.T) {
 	}
 	stuck, _ := share()
 	require.Less(t, stuck, 0.1)
-	o.Jump = model.NewMixed(1, []int{0, 0})
+	o.Jump = mixture.New(1, []int{0, 0})
 	o.Jump.Means[0], o.Jump.Covariances[0] = []float64{0.5, 3}, []float64{2.25, 0, 0, 25}
 	met, square := share()
 	require.InDelta(t, 0.5, met, 4.5*0.5/math.Sqrt(chains))

@@ -3,10 +3,10 @@ package mixed
 import (
 	"math"
 
+	"missingscore/internal/data/mixture"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"missingscore/graph/model"
 )
 
 type emStep struct {
@@ -30,7 +30,7 @@ func newStep(p *problem, k int) *emStep {
 }
 
 // r(i) (K) are row i's component probabilities.
-func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
+func (e *emStep) add(g *mixture.Given, rows []int, r func(i int) []float64) {
 	p, x, mass := e.p, make([]float64, e.p.numbers), make([]float64, e.k)
 	for _, i := range rows {
 		row := p.Values[i*p.D : (i+1)*p.D]
@@ -47,7 +47,7 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 			for j, seen := range p.Observed[i*p.D : (i+1)*p.D] {
 				switch at := p.start.Place(j); {
 				case !seen:
-				case p.start.Levels(j) > 0:
+				case p.start.Levels[j] > 0:
 					e.levels[k][at+int(row[j])] += v
 				default:
 					e.count[k][at] += v
@@ -65,10 +65,10 @@ const negligible = 1e-14
 
 // solve maximises the expected log posterior, with the prior at the previous mixture
 // (docs/theory/models.md#eq-mixed-em).
-func (e *emStep) solve(from *model.Mixed) *model.Mixed {
+func (e *emStep) solve(from *mixture.Mixture) *mixture.Mixture {
 	prior, size := e.p.prior(from)
 	p, d := e.p, e.p.numbers
-	m := model.NewMixed(e.k, p.allLevels())
+	m := mixture.New(e.k, p.start.Levels)
 	n := floats.Sum(e.rows)
 	for k, rows := range e.rows {
 		m.Weights[k] = (rows + 1/float64(e.k)) / (n + 1)
@@ -80,7 +80,7 @@ func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 			m.Covariances[k][a*d+a] = max(p.least[a]*p.least[a], m.Covariances[k][a*d+a])
 		}
 		for j := range p.D {
-			n := p.start.Levels(j)
+			n := p.start.Levels[j]
 			if n == 0 {
 				continue
 			}
@@ -95,7 +95,7 @@ func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 }
 
 // prior returns Ψ (numbers, numbers) and its weight of ν rows.
-func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
+func (p *problem) prior(m *mixture.Mixture) (covariance []float64, rows float64) {
 	k, n := float64(len(m.Weights)), float64(p.N)
 	if k == 1 {
 		return p.start.Covariances[0], priorRows
@@ -108,7 +108,7 @@ func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
 	return covariance, priorRows + float64(p.numbers)
 }
 
-func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
+func (p *problem) logPrior(m, from *mixture.Mixture) (log float64) {
 	prior, size := p.prior(from)
 	for k, w := range m.Weights {
 		log += math.Log(w) / float64(len(m.Weights))
@@ -134,7 +134,7 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 	return log
 }
 
-func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
+func (e *emStep) turn(m *mixture.Mixture, rows []int) (next *mixture.Mixture, at turn) {
 	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0
 	for _, group := range p.Patterns(rows) {

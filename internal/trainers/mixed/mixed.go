@@ -1,4 +1,4 @@
-// Package mixed fits model.Mixed by EM of the observed-data likelihood and chooses the number of
+// Package mixed fits mixture.Mixture by EM of the observed-data likelihood and chooses the number of
 // components by held-out rows (docs/theory/models.md#eq-mixed).
 package mixed
 
@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -43,7 +43,7 @@ type State struct {
 	Started                    int // turns of the best start
 }
 
-func (s *State) keep(m *model.Mixed, turns []turn) {
+func (s *State) keep(m *mixture.Mixture, turns []turn) {
 	s.Weights, s.Means, s.Covariances, s.Shares, s.Turns = m.Weights, m.Means, m.Covariances, m.Shares, turns
 }
 
@@ -56,9 +56,9 @@ const (
 )
 
 type Fitted struct {
-	Model      *model.Mixed // in the table's units
-	Likelihood float64      // mean log density of a row's observed cells
-	Turns      []turn       // EM iterations
+	Model      *mixture.Mixture // in the table's units
+	Likelihood float64          // mean log density of a row's observed cells
+	Turns      []turn           // EM iterations
 	Converged  bool
 	Tried      []Try // tried numbers of components, if one was chosen
 	// Unseen is, per column, the weight of components that observe less than one row of it.
@@ -105,21 +105,14 @@ const (
 
 type problem struct {
 	*data.Table
-	start   *model.Mixed // one component with the table's means, standard deviations and shares
-	pooled  []float64    // (numbers, numbers): covariance of one component, fitted
-	least   []float64    // least standard deviation, by index of a number
+	start   *mixture.Mixture // one component with the table's means, standard deviations and shares
+	pooled  []float64        // (numbers, numbers): covariance of one component, fitted
+	least   []float64        // least standard deviation, by index of a number
 	numbers int
 }
 
-func (p *problem) allLevels() (levels []int) {
-	for j := range p.D {
-		levels = append(levels, p.start.Levels(j))
-	}
-	return levels
-}
-
 // fitOn iterates until an iteration gains less than c.Tolerance.
-func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int, after func(m *model.Mixed, path []turn)) (m *model.Mixed, path []turn, converged bool) {
+func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *mixture.Mixture, iterations int, after func(m *mixture.Mixture, path []turn)) (m *mixture.Mixture, path []turn, converged bool) {
 	e := newStep(p, len(from.Weights))
 	for next := from; len(path) < iterations && ctx.Err() == nil; {
 		var turn turn
@@ -171,11 +164,11 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 		s.Started = len(path)
 		s.keep(best, path)
 	}
-	from := model.NewMixed(c.Components, p.allLevels())
+	from := mixture.New(c.Components, p.start.Levels)
 	from.Weights, from.Means, from.Covariances, from.Shares = s.Weights, s.Means, s.Covariances, s.Shares
 	before := s.Turns[:len(s.Turns)-1] // the first new turn repeats the last one
 	var failed error
-	f.Model, _, f.Converged = fitOn(ctx, p, rows, c, from, max(1, c.Iterations-len(s.Turns)+s.Started), func(m *model.Mixed, path []turn) {
+	f.Model, _, f.Converged = fitOn(ctx, p, rows, c, from, max(1, c.Iterations-len(s.Turns)+s.Started), func(m *mixture.Mixture, path []turn) {
 		s.keep(m, slices.Concat(before, path))
 		failed = cmp.Or(failed, c.Save())
 	})
@@ -198,14 +191,14 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	return f, nil
 }
 
-func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
+func unseen(p *problem, m *mixture.Mixture, rows []int) []float64 {
 	e := newStep(p, len(m.Weights))
 	e.turn(m, rows)
 	share := make([]float64, p.D)
 	for k, w := range m.Weights {
 		for j := range share {
 			at, cells := p.start.Place(j), 0.0
-			if n := p.start.Levels(j); n > 0 {
+			if n := p.start.Levels[j]; n > 0 {
 				cells = floats.Sum(e.levels[k][at : at+n])
 			} else {
 				cells = e.count[k][at]
@@ -218,7 +211,7 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 	return share
 }
 
-func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
+func meanLogDensity(m *mixture.Mixture, t *data.Table, rows []int) float64 {
 	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {
 		w := t.Weight(i)
@@ -293,7 +286,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 			scale.Mean[j], scale.Deviation[j] = all.Mean[j], all.Deviation[j]
 		}
 	}
-	p := &problem{Table: scale.Standardised(t), start: model.NewMixed(1, levels)}
+	p := &problem{Table: scale.Standardised(t), start: mixture.New(1, levels)}
 	p.numbers = len(p.start.Means[0])
 	p.least = make([]float64, p.numbers)
 	for j, n := range levels {
@@ -330,7 +323,7 @@ func Step(x []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []turn) {
+func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *mixture.Mixture, path []turn) {
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
@@ -349,7 +342,7 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 }
 
 // scattered makes one step from rows assigned to the nearest of k rows, chosen as in k-means++.
-func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
+func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *mixture.Mixture {
 	nearest, of := slices.Repeat([]float64{math.Inf(1)}, len(rows)), make([]int, len(rows))
 	centre := rows[rng.IntN(len(rows))]
 	for c := range k {
@@ -368,7 +361,7 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 			}
 		}
 	}
-	from := model.NewMixed(k, p.allLevels()) // missing cells from one normal
+	from := mixture.New(k, p.start.Levels) // missing cells from one normal
 	for c := range k {
 		if p.numbers > 0 {
 			floats.ScaleTo(from.Covariances[c], math.Pow(float64(k), -2/float64(p.numbers)), p.pooled)
@@ -399,7 +392,7 @@ func (p *problem) distance(i, k int) float64 {
 			continue
 		}
 		n++
-		if p.start.Levels(j) == 0 {
+		if p.start.Levels[j] == 0 {
 			sum += (p.Values[a] - p.Values[b]) * (p.Values[a] - p.Values[b])
 		} else if p.Values[a] != p.Values[b] {
 			sum += 2
@@ -411,7 +404,7 @@ func (p *problem) distance(i, k int) float64 {
 	return sum / n
 }
 
-func sortByWeight(m *model.Mixed) {
+func sortByWeight(m *mixture.Mixture) {
 	order := make([]int, len(m.Weights))
 	for k := range order {
 		order[k] = k

@@ -13,6 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mixture"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 )
@@ -20,8 +21,7 @@ import (
 // Draws of the truth; y is missing where x is large, city at random.
 func clusters(t *testing.T, n int, rng *rand.Rand) *data.Table {
 	t.Helper()
-	x, err := truth().SampleRows(n, nil, rng)
-	require.NoError(t, err)
+	x := truth().Draw(n, rng)
 	table := &data.Table{Names: []string{"x", "city", "y", "b"}, N: n, D: 4, Values: x,
 		Levels: [][]string{nil, {"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}},
 		Kinds:  []data.Kind{data.Number, data.Nominal, data.Number, data.Binary}}
@@ -33,8 +33,8 @@ func clusters(t *testing.T, n int, rng *rand.Rand) *data.Table {
 }
 
 // Three clusters: x, city (three levels), y and b (two).
-func truth() *model.Mixed {
-	m := model.NewMixed(3, []int{0, 3, 0, 2})
+func truth() *mixture.Mixture {
+	m := mixture.New(3, []int{0, 3, 0, 2})
 	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
 	for k := range 3 {
 		copy(m.Shares[k], slices.Repeat([]float64{0.1 / 3}, 3))
@@ -59,7 +59,7 @@ func TestFitRecoversUnderMAR(t *testing.T) {
 		require.InDelta(t, 0.5, f.Model.Covariances[k][1]/f.Model.Deviation(k, 0)/f.Model.Deviation(k, 2), 0.15)
 		require.InDeltaSlice(t, want.Shares[k], f.Model.Shares[k], 0.08)
 	}
-	mean := func(m *model.Mixed) (sum float64) {
+	mean := func(m *mixture.Mixture) (sum float64) {
 		for k, w := range m.Weights {
 			sum += w * m.Means[k][1]
 		}
@@ -93,7 +93,7 @@ func TestStepMaximises(t *testing.T) {
 	m, at := e.turn(from, rows)
 	r := make([]float64, k)
 	// Missing numbers add ½ tr(Σ⁻¹ left) to the expected log density.
-	expected := func(to *model.Mixed) (sum float64) {
+	expected := func(to *mixture.Mixture) (sum float64) {
 		filled := make([]float64, 2)
 		for _, i := range rows {
 			row, observed := slices.Clone(p.Values[i*p.D:(i+1)*p.D]), p.Observed[i*p.D:(i+1)*p.D]
@@ -113,30 +113,30 @@ func TestStepMaximises(t *testing.T) {
 		return sum + p.logPrior(to, from)
 	}
 	best := expected(m)
-	lower := func(what string, change func(to *model.Mixed, by float64)) {
+	lower := func(what string, change func(to *mixture.Mixture, by float64)) {
 		t.Helper()
 		for _, by := range []float64{-1e-3, 1e-3} {
 			to := p.scattered(rows, k, stream.New(3))
-			require.NoError(t, to.SetQuantities(m.Quantities()))
+			require.NoError(t, model.NewMixed(to).SetQuantities(model.NewMixed(m).Quantities()))
 			change(to, by)
 			require.Less(t, expected(to), best, "%s by %g", what, by)
 		}
 	}
 	for c := range k {
-		lower("weight", func(to *model.Mixed, by float64) {
+		lower("weight", func(to *mixture.Mixture, by float64) {
 			to.Weights[c] *= 1 + by
 			floats.Scale(1/floats.Sum(to.Weights), to.Weights)
 		})
 		for j := range 2 {
-			lower("mean", func(to *model.Mixed, by float64) { to.Means[c][j] += by })
-			lower("variance", func(to *model.Mixed, by float64) { to.Covariances[c][3*j] *= 1 + by })
+			lower("mean", func(to *mixture.Mixture, by float64) { to.Means[c][j] += by })
+			lower("variance", func(to *mixture.Mixture, by float64) { to.Covariances[c][3*j] *= 1 + by })
 		}
-		lower("covariance", func(to *model.Mixed, by float64) {
+		lower("covariance", func(to *mixture.Mixture, by float64) {
 			to.Covariances[c][1] += by
 			to.Covariances[c][2] += by
 		})
 		for l := range 5 {
-			lower("share", func(to *model.Mixed, by float64) {
+			lower("share", func(to *mixture.Mixture, by float64) {
 				shares := to.Shares[c][:3]
 				if l >= 3 {
 					shares = to.Shares[c][3:]

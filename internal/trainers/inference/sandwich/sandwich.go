@@ -14,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
 	"missingscore/trainers/fitted"
@@ -205,11 +206,13 @@ func (p Problem) rests(e *equation) string {
 			text += "; cells missing completely at random"
 		}
 	}
-	if _, ok := p.Engine.Model.(*model.Mixture); ok {
+	if _, ok := p.Engine.Model.(mixture); ok {
 		text += "; the order of components is arbitrary"
 	}
 	return text
 }
+
+type mixture interface{ Distribution() simulate.Mixture }
 
 const (
 	far        = 1.0  // standard errors from the root
@@ -229,7 +232,7 @@ func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if n, k := e.n, len(e.free); n < fewRows*k {
 		out = append(out, fmt.Sprintf("intervals of parameters need more rows: there are %d rows for %d parameters, and %d rows per parameter are needed", n, k, fewRows))
 	}
-	m, ok := p.Engine.Model.(*model.Mixture)
+	m, ok := p.Engine.Model.(mixture)
 	if !ok {
 		return out
 	}
