@@ -14,7 +14,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/checkedfile"
-	"missingscore/internal/memory"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
@@ -51,25 +50,19 @@ const stateFactor = 4
 
 // LoadState reads a file of Save; it fails for other versions and damaged files.
 func LoadState(path string) (*State, error) {
-	text, err := memory.ReadFile(path, stateFactor)
-	if err != nil {
+	body, err := checkedfile.Read(path, stateMark, stateFactor)
+	if err != nil && !checkedfile.Broken(err) {
 		return nil, err
 	}
-	damaged := fmt.Errorf("%s is damaged or not a saved state; delete it and start again", path)
-	var head struct{ Version int }
-	body, err := checkedfile.Open(stateMark, text)
-	if err != nil {
-		return nil, damaged
-	}
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&head); err != nil {
-		return nil, damaged
-	}
-	if head.Version != stateVersion {
-		return nil, fmt.Errorf("%s has state version %d, but this program reads version %d; delete it and start again", path, head.Version, stateVersion)
-	}
 	var s State
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
-		return nil, damaged
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(body)).Decode(&s)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s is damaged or not a saved state; delete it and start again", path)
+	case s.Version != stateVersion:
+		return nil, fmt.Errorf("%s has state version %d, but this program reads version %d; delete it and start again", path, s.Version, stateVersion)
 	}
 	return &s, nil
 }

@@ -120,8 +120,6 @@ func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	return x, inside.Inside(f.patterned())
 }
 
-func (f *Model) standardised(t *data.Table) *data.Table { return f.Scale.Standardised(t) }
-
 // restore converts rows z to the units of the table, in place.
 func (f *Model) restore(z []float64) {
 	for i, d := 0, len(f.Names); i < len(z); i++ {

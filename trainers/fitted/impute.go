@@ -159,7 +159,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, by sampler[cellDraw
 	if err != nil {
 		return nil, err
 	}
-	z := f.standardised(t)
+	z := f.Scale.Standardised(t)
 	var gaps []int // rows
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {

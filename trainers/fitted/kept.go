@@ -19,16 +19,15 @@ import (
 const predictive = "predictive"
 
 var (
-	errPredictive    = errors.New("the model holds posterior draws of its parameters: use the sampler predictive or auto")
-	errNotPredictive = errors.New("predictive needs a model that an imputation has kept: use auto")
-	errKeptMatch     = errors.New("the model keeps no rows, which predictive-mean matching needs: leave out MatchConfig.Donors")
+	errPredictive = errors.New("the model holds posterior draws of its parameters: use the sampler predictive or auto")
+	errKeptMatch  = errors.New("the model keeps no rows, which predictive-mean matching needs: leave out MatchConfig.Donors")
 )
 
 func refusesPredictive(f *Model) error {
-	if f.Posterior == nil {
-		return errNotPredictive
+	if f.Posterior != nil {
+		return nil
 	}
-	return nil
+	return errors.New("predictive needs a model that an imputation has kept: use auto")
 }
 
 // Saved returns a model of the posterior draws (posterior.Config.Keep); unobserved levels are left
@@ -103,7 +102,7 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	if err != nil {
 		return nil, err
 	}
-	z, log := f.standardised(x), make([]float64, t.N)
+	z, log := f.Scale.Standardised(x), make([]float64, t.N)
 	density, err := f.Posterior.LogDensity()
 	if err != nil {
 		return nil, err

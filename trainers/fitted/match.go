@@ -83,7 +83,7 @@ func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c Match
 	if x, err = f.Transform.Table(x); err != nil {
 		return 0, err
 	}
-	z := f.standardised(x).Values
+	z := f.Scale.Standardised(x).Values
 	rng := stream.New(c.Seed, stream.Sample, uint64(k), 1)
 	for j := 0; j < t.D && err == nil; j++ {
 		var stayed int
@@ -237,10 +237,7 @@ const (
 // expectOnGrid uses Gauss–Legendre quadrature over the column's range, extended by half on both
 // sides and clipped to the domain.
 func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
-	var column []float64
-	for i := j; i < len(z); i += d {
-		column = append(column, z[i])
-	}
+	column := columnOf(z, j, d)
 	least, most := floats.Min(column), floats.Max(column)
 	room := max(1, (most-least)/2)
 	ends := interval(support, j, d)

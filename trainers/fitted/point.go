@@ -104,7 +104,7 @@ func expect(f *Model, t *data.Table, fill func(i int, row []float64) error) (*Po
 		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	z := f.standardised(t)
+	z := f.Scale.Standardised(t)
 	for i := range t.N {
 		row := z.Values[i*t.D : (i+1)*t.D]
 		if err := fill(i, row); err != nil {

@@ -100,7 +100,7 @@ func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) err
 		}
 	}
 	const size = 500
-	z := f.standardised(t)
+	z := f.Scale.Standardised(t)
 	unit := 0. // log density of z minus log density of x
 	for _, v := range f.Scale.Deviation {
 		unit += math.Log(v)

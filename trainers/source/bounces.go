@@ -170,10 +170,7 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	sin, cos = math.Sincos(when)
 	for k, u := range b.at {
 		speed, beta := b.speed[k], b.beta[k]
-		if avoided(u, speed, beta, sin, cos) {
-			continue
-		}
-		size := math.Hypot(u, speed)
+		size := math.Sqrt(u*u + speed*speed)
 		if size <= beta {
 			continue
 		}
@@ -191,21 +188,6 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 		}
 	}
 	return when, sin, cos, wall
-}
-
-// The particle certainly hits no wall until a time of at most π/2, without computing angles; false
-// if rounding could decide.
-func avoided(u, speed, beta, sin, cos float64) bool {
-	const near = 1e-9
-	square := u*u + speed*speed
-	switch {
-	case beta > 0 && square < beta*beta*(1-near): // R < β
-		return true
-	case speed < 0: // β ≥ R/10: φ ≥ −π and arccos(β/R) ≤ 1.47, so t > π/2
-		return beta > 0 && beta*beta > 0.01*square
-	}
-	then := u*cos + speed*sin
-	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
 
 // sweep draws each coordinate from its conditional, a truncated normal.

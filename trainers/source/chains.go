@@ -73,6 +73,12 @@ func (k *keptChains) Restore(from []float64) {
 
 // Setting.Memory must come from newChainMemory.
 func newChains(s Setting) (Source, error) {
+	if s.Memory == nil {
+		var err error
+		if s.Memory, err = newChainMemory(s); err != nil {
+			return nil, err
+		}
+	}
 	moves, err := mcmc.NewMoves(s.Model, s.Domain, s.Batch, s.Draws, leapfrog)
 	mean, sd := Marginals(s.Table)
 	d := s.Table.D

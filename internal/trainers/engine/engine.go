@@ -43,10 +43,8 @@ type Engine struct {
 	memory    source.Memory  // state of the source; nil for none
 	workers   []*worker
 	parts     []part
-	task      task
-	gradients func(w *worker, p *part, i int, in condensed) error // a batch of a gradient
-	condenses bool                                                // the loss depends on the rows through moments
-	expected  condensed                                           // rows whose patterns the parts hold
+	condenses bool      // the loss depends on the rows through moments
+	expected  condensed // rows whose patterns the parts hold
 	imputer   imputerSteps
 }
 
@@ -103,13 +101,8 @@ type part struct {
 	err      error
 }
 
-// task is a step over rows, batch by batch.
-type task struct {
-	in        condensed
-	iteration int
-	weight    float64
-	batch     func(w *worker, p *part, i int, in condensed) error
-}
+// batchStep sets a part to the sums of batch i.
+type batchStep func(w *worker, p *part, i int, in condensed) error
 
 type Step struct {
 	Loss          float64
@@ -149,9 +142,6 @@ func New(p Problem, c Config) (*Engine, error) {
 		}
 	}
 	e.noising, _ = p.Objective.(losses.Noising)
-	e.gradients = func(w *worker, p *part, i int, in condensed) error {
-		return e.one(w, p, e.task.iteration, i, in, e.task.weight)
-	}
 	if err := cmp.Or(e.Estimator.Check(e.Model, e.Objective, e.Domain), e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
 		return nil, err
 	}
@@ -332,26 +322,38 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 }
 
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
-	return e.run(task{e.instead(rows), iteration, weight, e.gradients})
+	return e.run(e.instead(rows), e.gradient(iteration, weight))
+}
+
+func (e *Engine) gradient(iteration int, weight float64) batchStep {
+	return func(w *worker, p *part, i int, in condensed) error { return e.one(w, p, iteration, i, in, weight) }
 }
 
 // run returns the sums over batches, in their order.
-func (e *Engine) run(t task) (Step, error) {
+func (e *Engine) run(in condensed, batch batchStep) (Step, error) {
 	if len(e.workers) == 0 {
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
-	e.task = t
-	n := (len(t.in.rows) + e.Config.Batch - 1) / e.Config.Batch
+	size := e.Config.Batch
+	n := (len(in.rows) + size - 1) / size
 	e.parts = append(e.parts, make([]part, max(0, n-len(e.parts)))...)
+	share := func(k int) error { // of a worker
+		for i := k; i*size < len(in.rows); i += len(e.workers) {
+			some := in
+			some.rows = in.rows[i*size : min((i+1)*size, len(in.rows))]
+			e.parts[i].err = batch(e.workers[k], &e.parts[i], i, some)
+		}
+		return nil
+	}
 	var err error
 	if workers := min(n, len(e.workers)); workers > 1 {
 		pool := panics.NewGroup()
 		for k := range workers {
-			pool.Go(func() error { return e.share(k) })
+			pool.Go(func() error { return share(k) })
 		}
 		err = pool.Wait()
-	} else { // without allocations
-		err = panics.Caught(func() error { return e.share(0) })
+	} else {
+		err = panics.Caught(func() error { return share(0) })
 	}
 	if err != nil {
 		return Step{}, err
@@ -377,17 +379,6 @@ func (e *Engine) run(t task) (Step, error) {
 	s := total.Step
 	s.EffectiveSize /= float64(total.sized)
 	return s, nil
-}
-
-// The error of a batch is in its part.
-func (e *Engine) share(k int) error {
-	size, all := e.Config.Batch, e.task.in.rows
-	for i := k; i*size < len(all); i += len(e.workers) {
-		some := e.task.in
-		some.rows = all[i*size : min((i+1)*size, len(all))]
-		e.parts[i].err = e.task.batch(e.workers[k], &e.parts[i], i, some)
-	}
-	return nil
 }
 
 // fill sets the worker's batch to all rows of in.
@@ -470,7 +461,7 @@ func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []in
 	if over.Table == e.Table {
 		in = e.instead(rows)
 	}
-	s, err := e.run(task{in, iteration, weight, e.gradients})
+	s, err := e.run(in, e.gradient(iteration, weight))
 	if err != nil {
 		return s, err
 	}

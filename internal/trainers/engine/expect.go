@@ -47,7 +47,7 @@ func (e *Engine) expect(rows []int, moments int, step func(*gaussian.Expectation
 		}
 	}
 	e.expected = in
-	return e.run(task{in: in, batch: func(w *worker, p *part, _ int, in condensed) (err error) {
+	return e.run(in, func(w *worker, p *part, _ int, in condensed) (err error) {
 		if w.expectation == nil {
 			if w.expectation, err = losses.NewExpectation(d); err != nil {
 				return err
@@ -67,5 +67,5 @@ func (e *Engine) expect(rows []int, moments int, step func(*gaussian.Expectation
 		}
 		p.LogLikelihood = w.expectation.LogLikelihood
 		return nil
-	}})
+	})
 }
