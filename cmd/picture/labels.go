@@ -3,9 +3,11 @@ package picture
 import (
 	"image/color"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -54,19 +56,10 @@ func Wrap(label string) []string {
 			return lines
 		}
 	}
-	var lines []string
-	rest := []rune(label)
-	for len(rest) > 0 && len(lines) < mostLines {
-		line, ok := fill(pieces(string(rest)), mostLetters)
-		n := len([]rune(line))
-		if !ok {
-			n = min(len(rest), mostLetters)
-		}
-		lines, rest = append(lines, strings.TrimSpace(string(rest[:n]))), rest[n:]
-	}
-	if len(rest) > 0 {
-		last := []rune(lines[len(lines)-1])
-		lines[len(lines)-1] = string(last[:min(len(last), mostLetters-1)]) + "…"
+	lines, _ := wrap(label, mostLetters)
+	if len(lines) > mostLines {
+		last := []rune(lines[mostLines-1])
+		lines = append(lines[:mostLines-1], string(last[:min(len(last), mostLetters-1)])+"…")
 	}
 	return lines
 }
@@ -74,48 +67,33 @@ func Wrap(label string) []string {
 // even breaks a label into at most most lines with the shortest longest line; nil if it does not fit.
 func even(label string, most, letters int) []string {
 	for width := 1; width <= letters; width++ {
-		var lines []string
-		rest := pieces(label)
-		for len(rest) > 0 && len(lines) <= most {
-			line, ok := fill(rest, width)
-			if !ok {
-				break
-			}
-			lines = append(lines, strings.TrimSpace(line))
-			for n := 0; n < len(line); rest = rest[1:] {
-				n += len(rest[0])
-			}
-		}
-		if len(rest) == 0 && len(lines) <= most {
+		if lines, whole := wrap(label, width); whole && len(lines) <= most {
 			return lines
 		}
 	}
 	return nil
 }
 
-// fill joins pieces up to a number of letters; it fails if the first is longer.
-func fill(pieces []string, letters int) (line string, ok bool) {
-	for _, p := range pieces {
-		if len([]rune(strings.TrimSpace(line+p))) > letters {
-			break
-		}
-		line, ok = line+p, true
-	}
-	return line, ok
-}
+var piece = regexp.MustCompile(`[^ .\-_/–]*[ .\-_/–]?`)
 
-func pieces(label string) (out []string) {
-	start := 0
-	for i, r := range label {
-		if strings.ContainsRune(" .-_/–", r) {
-			end := i + len(string(r))
-			out, start = append(out, label[start:end]), end
+// wrap breaks a label into lines of at most width letters; words are not whole if one is longer.
+func wrap(label string, width int) (lines []string, whole bool) {
+	line, whole := "", true
+	fits := func(text string) bool { return utf8.RuneCountInString(strings.TrimSpace(text)) <= width }
+	for _, p := range piece.FindAllString(label, -1) {
+		if line != "" && !fits(line+p) {
+			lines, line = append(lines, strings.TrimSpace(line)), ""
 		}
+		for ; !fits(p); whole = false {
+			letters := []rune(p)
+			lines, p = append(lines, string(letters[:width])), string(letters[width:])
+		}
+		line += p
 	}
-	if start < len(label) {
-		out = append(out, label[start:])
+	if line != "" {
+		lines = append(lines, strings.TrimSpace(line))
 	}
-	return out
+	return lines, whole
 }
 
 type wrapped struct {

@@ -193,143 +193,58 @@ func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
 	return g
 }
 
-// distances are shortest path lengths within a part, (k, k).
-func distances(g *simple.WeightedUndirectedGraph, part []graph.Node) []float64 {
-	k := len(part)
-	all := make([]float64, k*k)
-	for i, source := range part {
-		from := path.DijkstraFrom(source, g)
-		for j := i + 1; j < k; j++ { // rounding may choose another of two equally long ways from the other side
-			all[i*k+j] = from.WeightTo(part[j].ID())
-			all[j*k+i] = all[i*k+j]
-		}
-	}
-	return all
-}
-
-// laidOut gives the nodes of a connected part places of little stress
-//
-//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
-//
-// with d_ij the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient descent
-// over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626): of several starts
-// near the least stress, the one with the fewest crossings. gonum's IsomapR2 crosses edges twice as
-// often, and EadesR2 knows no lengths.
-func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
-	k := len(part)
-	if k == 1 {
-		return make([]r2.Vec, 1)
-	}
-	d := distances(g, part)
-	type candidate struct {
-		at     []r2.Vec
-		stress float64
-	}
-	var found []candidate
-	least := math.Inf(1)
-	for start := range starts(k) {
-		at := descend(d, k, rand.New(rand.NewPCG(uint64(k), uint64(start))))
-		found = append(found, candidate{at, stress(d, at)})
-		least = min(least, found[start].stress)
-	}
-	var best []r2.Vec
-	fewest := math.Inf(1)
-	for _, c := range found {
-		if c.stress > tolerated*least {
-			continue
-		}
-		if n := crossings(g, part, c.at); n < fewest {
-			best, fewest = c.at, n
-		}
-	}
-	return best
-}
-
-const tolerated = 1.1
-
-func starts(k int) int { return max(1, min(40, 100000/(k*k))) }
-
-// crossings counts crossing edges, weighted by 1/(product of lengths).
-func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec) float64 {
-	type line struct {
-		a, b   int
-		weight float64
-	}
-	var lines []line
-	for i, x := range part {
-		for j, y := range part[i+1:] {
-			if length, ok := g.Weight(x.ID(), y.ID()); ok {
-				lines = append(lines, line{i, i + 1 + j, 1 / length})
-			}
-		}
-	}
-	sum := 0.0
-	for i, x := range lines {
-		for _, y := range lines[:i] {
-			if x.a != y.a && x.a != y.b && x.b != y.a && x.b != y.b && cross(at[x.a], at[x.b], at[y.a], at[y.b]) {
-				sum += x.weight * y.weight
-			}
-		}
-	}
-	return sum
-}
-
-func cross(a, b, c, d r2.Vec) bool {
-	side := func(p, q, r r2.Vec) float64 { return r2.Cross(r2.Sub(q, p), r2.Sub(r, p)) }
-	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0
-}
-
 const (
 	sweeps    = 60   // over all pairs
 	smallStep = 0.02 // the last sweep's, as a share of the way to the wanted distance of the nearest pairs
 )
 
-// descend moves pairs in random order towards their distances d (k, k), with decreasing steps.
-func descend(d []float64, k int, rng *rand.Rand) []r2.Vec {
+// laidOut gives the nodes of a connected part places of little stress
+//
+//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
+//
+// with d_ij the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient descent:
+// pairs in random order move towards their distances, with decreasing steps (Zheng, Pawar & Goodman
+// 2018, https://arxiv.org/abs/1710.04626). gonum's IsomapR2 crosses edges twice as often, and
+// EadesR2 knows no lengths.
+func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
+	k := len(part)
+	if k == 1 {
+		return make([]r2.Vec, 1)
+	}
+	type pair struct {
+		i, j int
+		want float64
+	}
+	var pairs []pair
 	longest, shortest := 0.0, math.Inf(1)
-	for i := range k {
+	for i, source := range part {
+		from := path.DijkstraFrom(source, g)
 		for j := range i {
-			longest, shortest = max(longest, d[i*k+j]), min(shortest, d[i*k+j])
+			want := from.WeightTo(part[j].ID())
+			pairs = append(pairs, pair{i, j, want})
+			longest, shortest = max(longest, want), min(shortest, want)
 		}
 	}
+	rng := rand.New(rand.NewPCG(uint64(k), 1))
 	at := make([]r2.Vec, k)
 	for i := range at {
 		at[i] = r2.Vec{X: longest * (rng.Float64() - 0.5), Y: longest * (rng.Float64() - 0.5)}
-	}
-	pairs := make([][2]int32, 0, k*(k-1)/2)
-	for i := range k {
-		for j := range i {
-			pairs = append(pairs, [2]int32{int32(i), int32(j)})
-		}
 	}
 	first, last := longest*longest, smallStep*shortest*shortest
 	for sweep := range sweeps {
 		rate := first * math.Pow(last/first, float64(sweep)/(sweeps-1))
 		rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 		for _, p := range pairs {
-			i, j := p[0], p[1]
-			want := d[int(i)*k+int(j)]
-			apart := r2.Sub(at[i], at[j])
+			apart := r2.Sub(at[p.i], at[p.j])
 			far := r2.Norm(apart)
 			if far == 0 {
 				apart, far = r2.Vec{X: shortest}, shortest
 			}
-			step := r2.Scale(min(1, rate/(want*want))*(far-want)/2/far, apart)
-			at[i], at[j] = r2.Sub(at[i], step), r2.Add(at[j], step)
+			step := r2.Scale(min(1, rate/(p.want*p.want))*(far-p.want)/2/far, apart)
+			at[p.i], at[p.j] = r2.Sub(at[p.i], step), r2.Add(at[p.j], step)
 		}
 	}
 	return at
-}
-
-func stress(d []float64, at []r2.Vec) float64 {
-	sum, k := 0.0, len(at)
-	for i := range at {
-		for j := range i {
-			miss := r2.Norm(r2.Sub(at[i], at[j]))/d[i*k+j] - 1
-			sum += miss * miss
-		}
-	}
-	return sum
 }
 
 const (

@@ -176,7 +176,7 @@ func TestLabelsCoverLittle(t *testing.T) {
 		nodes           int
 		labels, circles int
 		lines           float64
-	}{{4, 0, 0, 0.01}, {25, 0, 0, 0.06}, {60, 0, 0, 0.05}, {100, 0, 4, 0.15}} {
+	}{{4, 0, 0, 0.01}, {25, 0, 0, 0.06}, {60, 0, 0, 0.05}, {100, 0, 5, 0.15}} {
 		n := &network.Network{Labels: map[string]string{}}
 		for i := range c.nodes {
 			name := fmt.Sprint("v", i)
