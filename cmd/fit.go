@@ -52,7 +52,8 @@ type fitCommand struct {
 	picture                        string // the picture of drawn rows; empty: none
 	inference                      string
 	penalty, lambda                string
-	stream, held                   bool          // --stream; the command needs the table itself, too
+	stream                         bool
+	adjust                         func() error  // the settings, by a command that needs the table itself, too; nil for fit
 	rows                           *data.RowFile // that mini-batches come from; nil where the table is held
 
 	table    *data.Table
@@ -152,9 +153,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
-func (f *fitCommand) states() []string {
-	return slices.DeleteFunc([]string{f.saved}, func(s string) bool { return s == "" })
-}
+func (f *fitCommand) states() []string  { return []string{f.saved} }
 
 func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := cmp.Or(nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"),
@@ -174,7 +173,10 @@ func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
 	}
 	f.tableFlags.levels = f.spec.Model.Kind == trainers.MixtureModel
-	return cmp.Or(f.parse(cmd), f.parseInference(cmd), f.parsePenalty(cmd), f.paths(cmd))
+	if err := cmp.Or(f.parse(cmd), f.parseInference(cmd), f.parsePenalty(cmd), f.paths(cmd)); err != nil || f.adjust == nil {
+		return err
+	}
+	return f.adjust()
 }
 
 func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
@@ -182,7 +184,7 @@ func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
 	var full *memory.Error // it is then streamed unasked
 	if f.stream {
 		err = f.loadFile(cmd, file, nil)
-	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && !f.held && !cmd.Flags().Changed("stream") {
+	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && f.adjust == nil && !cmd.Flags().Changed("stream") {
 		f.table, f.prepared = nil, nil
 		err = f.loadFile(cmd, file, err)
 	}
@@ -252,7 +254,7 @@ const (
 func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
 	c, t := f.result.Model.Check, f.table
 	path = siblingOf(f.out, strings.TrimSuffix(filepath.Base(f.out), ".json")+".draws.svg")
-	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.held || path == "" {
+	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.adjust != nil || path == "" {
 		return "", nil
 	}
 	moved := func(k fitted.CheckedColumn) float64 {

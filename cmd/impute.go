@@ -40,7 +40,7 @@ type imputeCommand struct {
 	completingFlags
 	fit    firstFit
 	values valueFlags
-	kept   resumableDraws
+	resume bool
 	point  bool
 
 	components int // of draws from a table alone
@@ -80,7 +80,7 @@ func newImputeCommand() *cobra.Command {
 	f.add(cmd, 1, "completed.csv", "`file` for the completed table: .csv, .tsv, .xlsx, .parquet, .feather, .gz")
 	fl := cmd.Flags()
 	fl.BoolVar(&f.point, "point", false, "write expectations instead of draws")
-	fl.BoolVar(&f.kept.resume, "resume", false, "continue an interrupted run with the same --out")
+	fl.BoolVar(&f.resume, "resume", false, "continue an interrupted run with the same --out")
 	f.values.add(cmd)
 	fl.Lookup("sampler").Usage += "; without a model posterior"
 	fl.Lookup("warm-up").Usage = "Monte Carlo iterations to discard (default: 150 or more; without a model 100)"
@@ -153,7 +153,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}); err != nil {
 		return err
 	}
-	if err := f.kept.remove(); err != nil {
+	if err := removeStates(f.state()); err != nil {
 		return err
 	}
 	return f.finish(cmd, f.known, converged, summary)
@@ -161,7 +161,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 
 func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 1 {
-		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
+		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.resume)
 		if t := f.fit.fit.table; err == nil && t != nil {
 			f.known["left_out"] = array(t.LeftOut)
 		}
@@ -236,7 +236,7 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 		bar.finish()
 	}
 	if err != nil {
-		return nil, false, "", f.kept.explain(err, path)
+		return nil, false, "", f.explain(err, path)
 	}
 	if f.point {
 		values, mixing, summary = points.Values, points.Mixing, f.tellPoints(points)
@@ -247,7 +247,7 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 		f.known["sampler"], f.known["draws"] = drawn.Sampler, drawn.Draws
 		how, err := f.values.apply(cmd, f, drawn)
 		if errors.Is(err, context.Canceled) {
-			err = f.kept.explain(err, path)
+			err = f.explain(err, path)
 		}
 		if err != nil {
 			return nil, false, "", err
@@ -475,7 +475,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, c)
 	bar.finish()
 	if err != nil {
-		return nil, false, "", f.kept.explain(err, path)
+		return nil, false, "", f.explain(err, path)
 	}
 	if keep {
 		f.made = r.Saved(t)
@@ -614,34 +614,21 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return f.save, nil
 	}
 	fit := &f.fit
-	fit.held = true
 	fit.out, fit.resume = f.save, resume
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
-	f.command.SetOut(io.Discard)
-	if err := fit.options(f.command, nil); err != nil {
-		return "", asUsage(f.command, err)
-	}
-	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
-	if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
-		if *o != "auto" {
-			return "", usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+	fit.adjust = func() error {
+		fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+		if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
+			if *o != "auto" {
+				return usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+			}
+			*o = "denoising"
 		}
-		*o = "denoising"
+		return nil
 	}
-	write := func(cmd *cobra.Command, args []string) error {
-		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
-	}
-	for _, stage := range []func(*cobra.Command, []string) error{fit.load, fit.work, write} {
-		if err := stage(f.command, []string{table}); err != nil {
-			return "", asUsage(f.command, err)
-		}
-	}
-	for _, state := range fit.states() {
-		err = atomicfile.Remove(state)
-	}
-	return f.save, err
+	return f.save, results(f.command, []string{table}, fit)
 }
 
 func (f *firstFit) discard() {
@@ -805,63 +792,35 @@ func (f *imputeCommand) imputesNumbers() bool {
 	return false
 }
 
-type resumableDraws struct {
-	resume bool
-
-	path    string     // of the file; empty: none is kept
-	count   func() int // of the saved parts; nil: nothing is saved
-	problem error      // of saving
-}
-
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
-// keptParts are the draws of an interrupted run, or none, and what saves them; nil if none are kept.
+// keptParts are the draws of an interrupted run, or none, and what saves them; nil if --out is no file.
 func keptParts[T any](
 	cmd *cobra.Command, f *imputeCommand, none func(of string) *checkedfile.Parts[T], load func(path, of string) (*checkedfile.Parts[T], error),
 ) (held *checkedfile.Parts[T], save func(*checkedfile.Parts[T]) error, err error) {
-	k := &f.kept
-	if k.path = f.state(); k.path == "" {
-		if k.resume {
-			return nil, nil, usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
-		}
-		return nil, nil, nil
-	}
-	if err := distinctFiles(cmd, output{"out", k.path}); err != nil {
+	path := f.state()
+	noFile := fmt.Sprintf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)
+	if err := cmp.Or(obey(rule{f.resume && path == "", noFile}), distinctFiles(cmd, output{"out", path})); err != nil || path == "" {
 		return nil, nil, err
 	}
 	of, err := f.identity()
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, err := resumed(cmd, k.resume, k.path, none(of), func(path string) (*checkedfile.Parts[T], error) { return load(path, of) })
-	k.count = parts.Count
-	pace := newSavePace()
-	return parts, func(p *checkedfile.Parts[T]) error {
+	held, write, err := resumable(cmd, f.resume, path, none(of), func(path string) (*checkedfile.Parts[T], error) { return load(path, of) })
+	return held, func(p *checkedfile.Parts[T]) error {
 		if p.Count() == 0 {
 			return nil
 		}
-		return pace.save(cmd.Context(), func() error {
-			k.problem = p.Save(k.path)
-			return k.problem
-		})
+		return write(p)
 	}, err
 }
 
-func (k *resumableDraws) explain(err error, path string) error {
-	if !errors.Is(err, context.Canceled) || k.count == nil || k.count() == 0 {
-		return refused(err, path)
+func (f *imputeCommand) explain(err error, path string) error {
+	if errors.Is(err, context.Canceled) && exists(f.state()) {
+		return interrupted(fmt.Sprintf("the draws so far are saved in %s; repeat the command with --resume", f.state()))
 	}
-	if k.problem != nil {
-		return interrupted(fmt.Sprintf("nothing is written, and the draws so far cannot be saved: %v", k.problem))
-	}
-	return interrupted(fmt.Sprintf("the draws so far are saved in %s; repeat the command with --resume", k.path))
-}
-
-func (k *resumableDraws) remove() error {
-	if k.path == "" {
-		return nil
-	}
-	return atomicfile.Remove(k.path)
+	return refused(err, path)
 }
 
 func (f *imputeCommand) identity() (string, error) {

@@ -137,10 +137,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 
 // saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
-	state, err := f.from, error(nil)
-	if state == nil {
-		state, err = resumed(cmd, f.resume, saved, &trainers.State{}, trainers.LoadState)
-	}
+	state, save, err := resumable(cmd, f.resume && f.from == nil, saved, cmp.Or(f.from, &trainers.State{}), trainers.LoadState)
 	if err != nil {
 		return nil, err
 	}
@@ -169,10 +166,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	p.Spec.Steps.Observe = bar.observe
 	run := trainers.Run{State: state, Shard: f.shard, InPlace: f.inPlace}
 	if saved != "" {
-		pace := newSavePace()
-		run.Save = func(s *trainers.State) error {
-			return pace.save(cmd.Context(), func() error { return s.Save(saved) })
-		}
+		run.Save = save
 	}
 	r, err := p.Estimate(cmd.Context(), run)
 	bar.finish()
