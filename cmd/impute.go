@@ -138,7 +138,10 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	draws := len(values) / len(t.Values)
 	f.compare(cmd.ErrOrStderr(), values, draws)
-	if err := f.save(cmd, f.known, converged, func(put data.Put) error {
+	if f.made != nil {
+		summary += "\nmodel: " + f.fit.save
+	}
+	return f.finish(cmd, f.known, converged, summary, func(put data.Put) error {
 		if f.made != nil {
 			text, err := f.made.Encode(nil)
 			if err != nil {
@@ -147,16 +150,9 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 			if err := put(f.fit.save, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 				return err
 			}
-			summary += "\nmodel: " + f.fit.save
 		}
 		return f.cells.WriteCompleted(put, f.out, values, draws)
-	}); err != nil {
-		return err
-	}
-	if err := removeStates(f.state()); err != nil {
-		return err
-	}
-	return f.finish(cmd, f.known, converged, summary)
+	}, f.state())
 }
 
 func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"html"
 	"image/color"
 	"image/png"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +50,7 @@ func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) err
 
 const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-// SVG is the picture as an <svg> element for HTML.
+// SVG is the picture as an <svg> element for HTML. Arial and Helvetica have the widths of Liberation Sans.
 func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	paper := vgsvg.New(width, height)
 	c := draw.New(paper)
@@ -62,25 +59,8 @@ func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	p.Draw(inside(paper, theme))
 	var b bytes.Buffer
 	_, _ = paper.WriteTo(&b) // a buffer takes all
-	text := b.String()
-	return fitted(text[strings.Index(text, "<svg"):])
-}
-
-// label matches text as vgsvg writes it: style, font size, escaped text.
-var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
-
-// Fixed widths serve viewers without Liberation Sans.
-func fitted(svg string) string {
-	return label.ReplaceAllStringFunc(svg, func(found string) string {
-		part := label.FindStringSubmatch(found)
-		size, err := strconv.ParseFloat(part[2], 64)
-		if err != nil {
-			return found
-		}
-		width := sans(vg.Length(size)).Width(html.UnescapeString(part[3]))
-		return fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs" style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;%s">%s</text>`,
-			width.Points(), part[1], part[3])
-	})
+	text := b.String()[strings.Index(b.String(), "<svg"):]
+	return strings.ReplaceAll(text, `style="font-family:Liberation Sans;`, `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`)
 }
 
 func init() { // equal input gives equal bytes

@@ -167,15 +167,13 @@ func (s *Scene) Side() vg.Length {
 
 // WriteLayout writes name, x and y of the shown nodes, the y axis pointing up.
 func (s *Scene) WriteLayout(w io.Writer, names []string) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"name", "x", "y"})
+	lines := [][]string{{"name", "x", "y"}}
 	for i, at := range s.Places {
 		if s.Shown[i] {
-			c.Write([]string{printable.Text(names[i]), fmt.Sprintf("%.4f", at.X+0), fmt.Sprintf("%.4f", at.Y+0)})
+			lines = append(lines, []string{printable.Text(names[i]), fmt.Sprintf("%.4f", at.X+0), fmt.Sprintf("%.4f", at.Y+0)})
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 func named(nodes []string, groups map[string]string) (of []int, out []Group) {

@@ -46,21 +46,23 @@ type Comparison struct {
 
 // Differing are the pairs with q ≤ DifferenceRate, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
-	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d) <= DifferenceRate) })
+	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d).Q <= DifferenceRate) })
 }
 
-// certain is the smaller q of permutation and estimates.
-func certain(d compare.Difference) float64 {
-	if d.Estimates != nil && d.Estimates.Q < d.Q {
-		return d.Estimates.Q
+// certain are the numbers by permutation or of the estimates, those with the smaller q.
+func certain(d compare.Difference) network.Uncertainty {
+	u := network.Unknown(0)
+	u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, d.Q
+	if e := d.Estimates; e != nil && e.Q < d.Q {
+		u.Estimate, u.Low, u.High, u.P, u.Q = e.Value, e.Low, e.High, e.P, e.Q
 	}
-	return d.Q
+	return u
 }
 
 func (c Comparison) Ranked() []compare.Difference {
 	ranked := slices.Clone(c.Result.Pairs)
 	slices.SortStableFunc(ranked, func(a, b compare.Difference) int {
-		return cmp.Or(cmp.Compare(certain(a), certain(b)), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
+		return cmp.Or(cmp.Compare(certain(a).Q, certain(b).Q), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
 	})
 	return ranked
 }
@@ -125,11 +127,7 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
-		value := d.Value
-		if d.Estimates != nil && d.Estimates.Q < d.Q { // the more certain of the two
-			value = d.Estimates.Value
-		}
-		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
+		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: certain(d).Estimate})
 	}
 	side := s.Side()
 	var both [2]picture.TitledNetwork

@@ -316,13 +316,9 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 			x.Left += " differences.csv has more pairs."
 			break
 		}
-		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(certain(d) <= x.Rates()[0]) {
+		u := certain(d)
+		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(u.Q <= x.Rates()[0]) {
 			continue
-		}
-		u := network.Unknown(0)
-		u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, certain(d)
-		if e := d.Estimates; e != nil && e.Q == u.Q && e.Q < d.Q { // the more certain of the two
-			u.Estimate, u.Low, u.High, u.P = e.Value, e.Low, e.High, e.P
 		}
 		j, k := x.names[d.From], x.names[d.To]
 		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -179,14 +178,7 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 	if column == "" {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	if err := network.WriteCentrality(&b, names, nodes); err != nil {
-		return nil, err
-	}
-	lines, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		return nil, err
-	}
+	lines := network.CentralityTable(names, nodes)
 	j := slices.Index(lines[0], column)
 	if j < 1 {
 		return nil, fmt.Errorf("centrality.csv has no column %q; it has %s", printable.Cell(column), strings.Join(lines[0][1:], ", "))
@@ -306,29 +298,24 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 
 // One line for each pair of numbers: names, values, difference, interval, test.
 func writeDifferences(w io.Writer, names []string, name func(place int) []string, d *inference.Differences) error {
-	c := csv.NewWriter(w)
 	var header []string
 	for _, side := range []string{"_1", "_2"} {
 		for _, n := range names {
 			header = append(header, n+side)
 		}
 	}
-	c.Write(append(header, "value_1", "value_2", "difference", "low", "high", "differs"))
+	lines := [][]string{append(header, "value_1", "value_2", "difference", "low", "high", "differs")}
 	at := 0
 	for i, a := range d.Of {
 		for j, b := range d.Of[i+1:] {
-			var line []string
-			for _, n := range append(name(a), name(b)...) {
-				line = append(line, printable.Text(n))
-			}
+			line := printable.Texts(slices.Concat(name(a), name(b)))
 			first, second := d.Value[i], d.Value[i+1+j]
 			for _, x := range []float64{first, second, first - second, d.Low[at], d.High[at]} {
 				line = append(line, data.FormatNumber(x))
 			}
-			c.Write(append(line, strconv.FormatBool(d.Differ(i, i+1+j))))
+			lines = append(lines, append(line, strconv.FormatBool(d.Differ(i, i+1+j))))
 			at++
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
