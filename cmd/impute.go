@@ -2,10 +2,9 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +15,11 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/data/diagnose"
@@ -34,6 +31,7 @@ import (
 	"missingscore/internal/trainers/posterior"
 	"missingscore/losses"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/replicate"
 )
 
 type imputeCommand struct {
@@ -222,15 +220,13 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 	var drawn *fitted.Imputed
 	var points *fitted.Points
 	var mixing *fitted.Mixing
+	bar := f.watch(cmd, map[bool]string{true: "expectations", false: "impute"}[f.point])
 	if f.point {
-		bar := f.watch(cmd, "expectations")
 		points, err = fitted.Point(cmd.Context(), f.ready, t, f.config)
-		bar.finish()
 	} else {
-		bar := f.watch(cmd, "impute")
 		drawn, err = fitted.Impute(cmd.Context(), f.ready, t, f.config)
-		bar.finish()
 	}
+	bar.finish()
 	if err != nil {
 		return nil, false, "", f.explain(err, path)
 	}
@@ -341,12 +337,12 @@ func momentsJSON(m fitted.Moments) map[string]any {
 // fromTable reports whether draws come from the table alone: --sampler posterior, or no flag that needs
 // a model. --point and --pmm need one if all columns are numeric.
 func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
-	words := append(f.fit.modelFlags(), "")
-	alone := len(args) == 1 && len(words) == 1
+	name, _, given := strings.Cut(strings.Join(f.fit.given(tableFlagNames...), ""), "=")
+	alone := len(args) == 1 && !given
 	if f.config.Sampler == fitted.FromPosterior {
 		return true, obey(
 			rule{len(args) != 1, "--sampler posterior: it draws from a table alone; leave the model out"},
-			rule{!alone, words[0] + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
+			rule{!alone, name + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
 		)
 	}
 	if alone = alone && f.config.Sampler == "auto"; alone && (f.point || f.values.donors > 0) {
@@ -565,30 +561,21 @@ func (f *firstFit) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.save, "model-out", "", "`file` for the model that makes the draws, used by impute, sample and score (default: OUT.model.json of a fitted model)")
 }
 
-func (f *firstFit) given() (words []string) {
+// given are the flags of fit, as --name=value, but those named.
+func (f *firstFit) given(but ...string) (words []string) {
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed {
+		if flag.Changed && !slices.Contains(but, flag.Name) {
 			words = append(words, "--"+flag.Name+"="+flag.Value.String())
 		}
 	})
 	return words
 }
 
-func (f *firstFit) modelFlags() (names []string) {
-	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
-			names = append(names, "--"+flag.Name)
-		}
-	})
-	return names
-}
-
 func (f *firstFit) refuse() error {
-	words := f.given()
-	name, _, _ := strings.Cut(append(words, "")[0], "=")
+	name, _, given := strings.Cut(strings.Join(f.given(), ""), "=")
 	return obey(
 		rule{f.save != "", "--model-out: a model is given, and none is made; leave it out"},
-		rule{len(words) > 0, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
+		rule{given, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
 	)
 }
 
@@ -648,16 +635,11 @@ func modelFile(path string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	text := bufio.NewReader(file)
-	for {
-		c, _, err := text.ReadRune()
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil || !unicode.IsSpace(c) && c != '\ufeff' {
-			return c == '{', err
-		}
+	head, err := bufio.NewReader(file).Peek(4096)
+	if err == io.EOF {
+		err = nil
 	}
+	return bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("{")), err
 }
 
 type valueFlags struct {
@@ -772,18 +754,11 @@ func (f *valueFlags) held(i *imputeCommand, changed int) string {
 
 // imputesNumbers reports whether a numeric column has missing cells.
 func (f *imputeCommand) imputesNumbers() bool {
-	t := f.cells.Table
-	for k, observed := range t.Observed {
-		j := k % t.D
-		if observed || data.Coded(t, j) != nil {
-			continue
+	t, ordinal := f.cells.Table, f.ready.Transform.Ordinal()
+	for j := range t.D {
+		if t.ObservedIn(j) < t.N && data.Coded(t, j) == nil && !slices.Contains(ordinal, j) {
+			return true
 		}
-		if j < len(f.ready.Transform) {
-			if _, levels := f.ready.Transform[j].(*transform.Ordinal); levels {
-				continue
-			}
-		}
-		return true
 	}
 	return false
 }
@@ -827,19 +802,7 @@ func (f *imputeCommand) identity() (string, error) {
 			return "", err
 		}
 	}
-	blas, err := graph.BLAS()
-	if err != nil {
-		return "", err
-	}
-	t, c := f.cells.Table, f.config
-	c.Workers, c.Observe, c.Partial, c.Save = 0, nil, nil, nil
-	observed := make([]uint64, len(t.Values))
-	for i, seen := range t.Observed {
-		if seen {
-			observed[i] = math.Float64bits(t.Values[i])
-		}
-	}
-	settings := []any{c.Sampler, c.Draws, f.seed, f.chains, f.steps, f.point, f.components, f.values.donors, f.fit.given(), f.fit.save != "", blas, t.Names, t.Observed, observed, model}
-	text, err := json.Marshal(settings)
-	return fmt.Sprintf("%x", sha256.Sum256(text)), err
+	c := f.config
+	settings := []any{c.Sampler, c.Draws, f.seed, f.chains, f.steps, f.point, f.components, f.values.donors, f.fit.given(), f.fit.save != "", model}
+	return replicate.Identity(settings, f.cells.Table)
 }

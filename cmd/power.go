@@ -201,18 +201,6 @@ func listed(numbers []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
 
-func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*power.Truth, float64, error) {
-	g, err := simulate.Graph(shape, d, edges, strength, stream.New(seed, stream.Initial))
-	if err != nil {
-		return nil, 0, err
-	}
-	t, err := power.NewTruth(columnNames(d), g, nil, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	return t, floats.Norm(t.Weights, math.Inf(1)), nil
-}
-
 func gapsText(g power.Gaps, file string) string {
 	if g.Like != nil {
 		t := g.Like
@@ -317,11 +305,15 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 		if edges == 0 {
 			edges = min(f.d, f.d*(f.d-1)/2)
 		}
-		t, strength, err := graphTruth(f.shape, f.d, edges, f.strength, seed)
+		g, err := simulate.Graph(f.shape, f.d, edges, f.strength, stream.New(seed, stream.Initial))
+		if err == nil {
+			t, err = power.NewTruth(columnNames(f.d), g, nil, 0)
+		}
 		if err != nil {
 			return nil, gaps, "", usageError{fmt.Errorf("--d, --graph, --edges, --strength: %w", err)}
 		}
-		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), strength, gapsText(gaps, "")), nil
+		size := floats.Norm(t.Weights, math.Inf(1))
+		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), size, gapsText(gaps, "")), nil
 	}
 	lawful := false
 	if t, lawful, err = f.fitted(threshold); err != nil {
