@@ -127,8 +127,14 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := f.read(cmd, args); err != nil {
 		return err
 	}
-	if err := f.numbersOnly(cmd); err != nil {
-		return err
+	f.tableFlags.levels = f.takesLevels(cmd)
+	for i := range f.groups {
+		var err error
+		g := &f.groups[i]
+		if g.table, err = f.tableFlags.numbers(g.table, g.file); err != nil {
+			return err
+		}
+		f.tableFlags.stderr = func() io.Writer { return io.Discard } // the same is told of the second table
 	}
 	a, b := f.groups[0].table, f.groups[1].table
 	if a.D < 2 {
@@ -143,9 +149,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.prepare(cmd, both, "both tables together")
+	p, err := f.prepare(both, "both tables together")
 	if err != nil {
-		return f.inGroup(cmd, err)
+		return f.inGroup(err)
 	}
 	p, f.leftOut, err = independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
 		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
@@ -153,7 +159,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 				return nil, err
 			}
 		}
-		return f.prepare(cmd, both, "both tables together")
+		return f.prepare(both, "both tables together")
 	})
 	if err != nil {
 		return err
@@ -161,7 +167,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	f.spec.Steps.Method = p.Spec.Steps.Method // what auto comes to for all rows
 	for i := range f.groups {
 		g := &f.groups[i]
-		if g.prepared, err = f.prepare(cmd, g.table, g.file); err != nil {
+		if g.prepared, err = f.prepare(g.table, g.file); err != nil {
 			return fmt.Errorf("%w (group %s)", err, g.name)
 		}
 	}
@@ -169,9 +175,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	return ensureDir(f.out)
 }
 
-func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
+func (f *compareCommand) inGroup(err error) error {
 	for i := range f.groups {
-		if _, own := f.prepare(cmd, f.groups[i].table, f.groups[i].file); own != nil {
+		if _, own := f.prepare(f.groups[i].table, f.groups[i].file); own != nil {
 			return own
 		}
 	}
@@ -219,24 +225,6 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	if f.without = ungrouped; ungrouped > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "left out: rows without a value of %s (%d)\n", f.by, ungrouped)
-	}
-	return nil
-}
-
-func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
-	if f.takesLevels(cmd) {
-		return nil
-	}
-	for i := range f.groups {
-		g := &f.groups[i]
-		t, nominal, err := data.NumbersOnly(g.table)
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.file, err)
-		}
-		if g.table = t; i == 0 {
-			tellLeftOut(cmd.ErrOrStderr(), nominal)
-			tellCodes(cmd.ErrOrStderr(), t)
-		}
 	}
 	return nil
 }
@@ -325,7 +313,18 @@ func (f *compareCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []stri
 		if err := report.WriteNetwork(set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
 			return err
 		}
-		told = f.addWarnings(told, i)
+		for _, w := range g.result.Warnings {
+			text := w
+			if !slices.Contains(f.groups[1-i].result.Warnings, w) { // else of both groups
+				text = g.name + ": " + w
+			}
+			if slices.Contains(f.told, w) {
+				f.told = append(f.told, text)
+			}
+			if !slices.Contains(told, text) {
+				told = append(told, text)
+			}
+		}
 		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
@@ -335,23 +334,6 @@ func (f *compareCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []stri
 		return err
 	}
 	return report.WriteComparison(set, f.out, f.page)
-}
-
-// addWarnings adds the warnings of a group, with its name unless both groups have the warning.
-func (f *compareCommand) addWarnings(to []string, group int) []string {
-	for _, w := range f.groups[group].result.Warnings {
-		text := f.groups[group].name + ": " + w
-		if slices.Contains(f.groups[1-group].result.Warnings, w) {
-			text = w // of both groups
-		}
-		if slices.Contains(f.told, w) {
-			f.told = append(f.told, text)
-		}
-		if !slices.Contains(to, text) {
-			to = append(to, text)
-		}
-	}
-	return to
 }
 
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {

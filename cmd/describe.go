@@ -26,12 +26,8 @@ import (
 )
 
 type tableDescription struct {
-	table     tableFlags
-	support   domainFlags
-	law       missingnessFlag
-	transform transformFlag
-	kinds     string // file for them
-	json      bool
+	trainingFlags        // of the planned fit
+	kinds         string // file for them
 
 	file     string
 	read     *data.Table
@@ -52,11 +48,8 @@ type describedColumn struct {
 }
 
 func (f *tableDescription) add(cmd *cobra.Command) {
-	f.table.lenient = true
-	f.table.add(cmd)
-	f.support.add(cmd)
-	f.law.add(cmd)
-	f.transform.add(cmd)
+	f.tableFlags.lenient = true
+	f.addTable(cmd)
 	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "write the kinds of columns to this `file`, for --kinds")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 }
@@ -84,7 +77,7 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 }
 
 func (f *tableDescription) load() (err error) {
-	t, err := f.table.read(f.file)
+	t, err := f.tableFlags.read(f.file)
 	if err != nil {
 		return err
 	}
@@ -115,27 +108,19 @@ func (f *tableDescription) load() (err error) {
 }
 
 func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err error) {
-	var spec trainers.Spec
-	if spec.Transform, err = f.transform.parse(); err != nil {
+	if f.spec.Transform, err = f.transform.parse(); err != nil {
 		return nil, err
 	}
-	if spec.Domain, err = f.support.around(t, f.file); err != nil {
-		return nil, err
-	}
-	if spec.Missingness, err = f.law.read(t, spec.Domain); err != nil {
-		return nil, err
-	}
-	if reflect.ValueOf(spec).IsZero() {
-		found, err = diagnose.Table(t, diagnose.Setting{})
-	} else if t, _, err = data.NumbersOnly(t); err == nil {
-		var p *trainers.Prepared
-		if p, err = trainers.Prepare(t, spec); err == nil {
-			found, err = p.Findings()
+	_, err = f.prepareBy(t, f.file, func(s trainers.Spec) (p *trainers.Prepared, err error) {
+		if reflect.ValueOf(s).IsZero() {
+			found, err = diagnose.Table(t, diagnose.Setting{})
+		} else if t, _, err = data.NumbersOnly(t); err == nil {
+			if p, err = trainers.Prepare(t, s); err == nil {
+				found, err = p.Findings()
+			}
 		}
-	}
-	if err != nil {
-		err = inTable(err, f.file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)"))
-	}
+		return p, err
+	})
 	return found, err
 }
 
@@ -282,7 +267,7 @@ const manyColumns = 300 // from which pairwise is the method that is fast enough
 // If text columns hold numbers, the next command is the description again.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
-	texts := slices.Clone(f.table.texts) // columns for --numbers
+	texts := slices.Clone(f.tableFlags.texts) // columns for --numbers
 	for _, c := range t.LeftOut {
 		if c.Finding != "" && c.Finding != c.LeftOut {
 			texts = append(texts, c.Name)
@@ -299,7 +284,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 		}
 	})
 	given = append(given, flagOf("--numbers", texts)...)
-	if len(texts) > len(f.table.texts) {
+	if len(texts) > len(f.tableFlags.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
 	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return found.Kind == "matrix" }) {

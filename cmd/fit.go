@@ -208,7 +208,7 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
 		return err
 	}
-	f.prepared, err = f.prepare(cmd, t, file)
+	f.prepared, err = f.prepare(t, file)
 	return err
 }
 
@@ -602,7 +602,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
-	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
+	f.prepared, err = f.prepareBy(names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
 		return trainers.PrepareFile(cmd.Context(), f.rows, s, newReading(cmd.ErrOrStderr()))
 	})
 	if err == nil {

@@ -148,7 +148,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
-	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
+	if f.prepared, err = f.prepare(t, file); err != nil {
 		return err
 	}
 	if numbers := f.prepared.Original; numbers.D < t.D { // nominal columns have too many levels in all
@@ -161,7 +161,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 				return nil, err
 			}
 			f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
-			return f.prepare(cmd, f.table, file)
+			return f.prepare(f.table, file)
 		})
 		if err != nil {
 			return err

@@ -261,15 +261,6 @@ func narrow(bounds []float64, flag string, values, names []string, better func(x
 	return nil
 }
 
-// around reads the support and checks that all rows are inside.
-func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error) {
-	s, err := f.read(t.Names)
-	if err != nil || s == nil {
-		return nil, err
-	}
-	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
-}
-
 func atLine(err error, file, advice string) error {
 	var row *data.RowError
 	if !errors.As(err, &row) {

@@ -46,11 +46,15 @@ type trainingFlags struct {
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
+	f.addTable(cmd)
+	f.addSteps(cmd)
+}
+
+func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
 	f.known.add(cmd)
 	f.transform.add(cmd)
-	f.addSteps(cmd)
 }
 
 // addSteps adds the flags of commands without a table, too.
@@ -86,11 +90,11 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
-	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
+func (f *trainingFlags) prepare(t *data.Table, file string) (*trainers.Prepared, error) {
+	return f.prepareBy(t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
 }
 
-func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
+func (f *trainingFlags) prepareBy(t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
 	if s.Domain, err = f.domain.read(t.Names); err != nil {

@@ -107,14 +107,8 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		return vg.Point{X: at.X + vg.Length(p.X)*scale, Y: at.Y - vg.Length(p.Y)*scale}
 	}
 	var path vg.Path
-	var before sfnt.GlyphIndex
-	for i, r := range []rune(text) {
+	for _, r := range text {
 		glyph, err := face.Face.GlyphIndex(&c.buffer, r)
-		if err == nil && i > 0 {
-			if kern, kernErr := face.Face.Kern(&c.buffer, before, glyph, units, 0); kernErr == nil {
-				at.X += vg.Length(kern) * scale
-			}
-		}
 		segments, loadErr := face.Face.LoadGlyph(&c.buffer, glyph, units, nil)
 		var last vg.Point
 		for _, s := range segments {
@@ -135,7 +129,6 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		advance, advanceErr := face.Face.GlyphAdvance(&c.buffer, glyph, units, 0)
 		at.X += vg.Length(advance) * scale
 		c.err = errors.Join(c.err, err, loadErr, advanceErr)
-		before = glyph
 	}
 	if path != nil {
 		c.Fill(path)

@@ -64,7 +64,7 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
 		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
 	}
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	return p
 }
 
@@ -269,7 +269,7 @@ func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot 
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	return p
 }
 
@@ -281,10 +281,7 @@ func ROC(rates []network.Rate, auc float64) *plot.Plot {
 	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
 	guess := line(guide(0.8), plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
-	p.Add(guess, l, dots(blue, xy))
-	p.Legend.YOffs = 4
-	p.Legend.Add("estimate", l)
-	p.Legend.Add("guessing", guess)
+	p.Add(guess, l, dots(blue, xy), keyAbove{{line: l.LineStyle, text: "estimate"}, {line: guess.LineStyle, text: "guessing"}})
 	return p
 }
 
@@ -403,7 +400,7 @@ func Stability(statistics []Band, wanted float64) *plot.Plot {
 		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: fill, LineStyle: draw.LineStyle{Color: fill}}, l, marks)
 		key = append(key, entry{line: l.LineStyle, text: s.Name})
 	}
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), 1
 	p.Add(line(guide(0.8), plotter.XYs{{X: 0, Y: wanted}, {X: p.X.Max, Y: wanted}}))
 	return p

@@ -237,9 +237,6 @@ func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
 		for _, p := range pairs {
 			apart := r2.Sub(at[p.i], at[p.j])
 			far := r2.Norm(apart)
-			if far == 0 {
-				apart, far = r2.Vec{X: shortest}, shortest
-			}
 			step := r2.Scale(min(1, rate/(p.want*p.want))*(far-p.want)/2/far, apart)
 			at[p.i], at[p.j] = r2.Sub(at[p.i], step), r2.Add(at[p.j], step)
 		}

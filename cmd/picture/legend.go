@@ -164,10 +164,10 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-type keyAbove struct{ row }
+type keyAbove row
 
 func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
-	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
+	row(k).draw(c, vg.Point{X: c.Min.X + row(k).width()/2, Y: c.Max.Y + legendHeight/2})
 }
 
 func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {

@@ -225,9 +225,6 @@ const leastModule = 3
 // first, −1 for none. Modules below leastModule nodes, and a single module, do not count.
 func modules(n int, links []link) (of []int, groups []Group) {
 	of = slices.Repeat([]int{-1}, n)
-	if len(links) == 0 {
-		return of, nil
-	}
 	g := weighted{simple.NewWeightedUndirectedGraph(0, 0)}
 	for _, l := range links {
 		if l.pcor != 0 && l.ends[0] != l.ends[1] {
