@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -328,24 +327,19 @@ func (f *compareCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []stri
 		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
-	text, err := json.Marshal(f.object())
-	f.page.JSON = append(text, '\n')
-	if err != nil {
-		return err
-	}
+	f.page.JSON = f.object()
 	return report.WriteComparison(set, f.out, f.page)
 }
 
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	object := f.object()
-	object["seconds"] = took.Seconds()
+	f.page.JSON["seconds"] = took.Seconds()
 	why := ""
 	for _, g := range slices.Backward(f.groups[:]) {
 		if !g.result.Converged {
 			why = g.name + ": " + g.result.Verdict
 		}
 	}
-	return f.end(cmd, object, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
+	return f.end(cmd, f.page.JSON, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
 func (f *compareCommand) summary(w io.Writer) {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -156,17 +155,13 @@ func (f *powerCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []string
 		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", f.config.Threshold)},
 		{"Intervals", fmt.Sprintf("%g %%", 100*f.study.Level)},
 	}}
-	text, err := json.Marshal(f.object())
-	f.page.JSON = append(text, '\n')
-	if err != nil {
-		return err
-	}
+	f.page.JSON = f.object()
 	return report.WritePower(set, f.out, f.page)
 }
 
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	r, object, why := f.result, f.object(), ""
-	object["seconds"] = took.Seconds()
+	r, why := f.result, ""
+	f.page.JSON["seconds"] = took.Seconds()
 	if !r.Converged() {
 		why = "NOT converged: " + r.Warnings[len(r.Warnings)-1]
 	}
@@ -174,7 +169,7 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	if f.like != "" && r.Config.Tables > 0 {
 		warnings = append(slices.Clone(warnings), "an estimated network overstates its edges, so the true network needs more rows")
 	}
-	return f.end(cmd, object, f.table, warnings, "report: "+filepath.Join(f.out, "report.html"), why)
+	return f.end(cmd, f.page.JSON, f.table, warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
 func answer(r *power.Result) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -40,8 +41,8 @@ type Comparison struct {
 	Style    picture.Style // of its pictures
 	Result   *compare.Result
 	Warnings []string
-	Without  string // how many rows are of no group; "" for none
-	JSON     []byte // of compare.json
+	Without  string         // how many rows are of no group; "" for none
+	JSON     map[string]any // compare.json
 }
 
 // Differing are the pairs with q ≤ DifferenceRate, smallest q first.
@@ -113,7 +114,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 			x.size(c.Style.NodeSize, sizes[:]...)
 			return c.page(x, shown).write(w)
 		}},
-		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
+		{"compare.json", func(w io.Writer) error { return json.NewEncoder(printable.Writer{W: w}).Encode(c.JSON) }},
 	}); err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ type Power struct {
 	Result   *power.Result
 	Theme    picture.Theme
 	Settings [][2]string
-	JSON     []byte // of power.json
+	JSON     map[string]any // power.json
 }
 
 func WritePower(set *atomicfile.Set, dir string, p Power) error {
@@ -245,7 +246,7 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	return write(set, dir, []file{
 		{"power.csv", p.Result.Write},
 		{"report.html", func(w io.Writer) error { return p.page(&shown[0]).write(w) }},
-		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
+		{"power.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(p.JSON) }},
 	})
 }
 
