@@ -150,9 +150,13 @@ func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rat
 	if r.Choice != "" { // the edges are of no point of the path
 		lambda = math.NaN()
 	}
+	var lambdas []float64
+	for _, p := range r.Points {
+		lambdas = append(lambdas, p.Lambda)
+	}
 	out := []drawing{
 		{"network", "", picture.Network(r.Network, sizes, s), side, side},
-		{"path", "", picture.Path(curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"path", "", picture.Path(lambdas, curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
@@ -217,7 +221,6 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
 		edge := edges[[2]string{r.Names[j], r.Names[k]}]
 		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
-			c.X = append(c.X, p.Lambda)
 			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
 		}
 		drawn = append(drawn, c)
