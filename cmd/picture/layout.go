@@ -38,7 +38,6 @@ func Places(names []string, edges []Edge) []r2.Vec {
 		slices.SortFunc(part, byID)
 	}
 	slices.SortFunc(parts, larger)
-	sorted := make([]r2.Vec, len(names))
 	var blocks []block
 	for _, part := range parts {
 		b := block{nodes: part, at: laidOut(g, part)}
@@ -46,12 +45,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 		b.spread()
 		blocks = append(blocks, b)
 	}
-	pack(blocks, sorted)
-	out := make([]r2.Vec, len(names))
-	for i := range out {
-		out[i] = sorted[rank[i]]
-	}
-	return out
+	return pack(blocks, order)
 }
 
 // placesFrom keeps given places. Other nodes go near their neighbours, or into a row below.
@@ -96,10 +90,7 @@ func unit(at []r2.Vec) float64 {
 	if len(at) < 2 {
 		return 1
 	}
-	low, high := bounds(at)
-	across, down, k := high.X-low.X, high.Y-low.Y, float64(len(at))
-	side := max(math.Sqrt(across*down/k), across/(k-1), down/(k-1))
-	least := math.Inf(1)
+	side, least := spacing(at), math.Inf(1)
 	for i, a := range at {
 		for _, b := range at[:i] {
 			least = min(least, r2.Norm(r2.Sub(a, b)))
@@ -111,12 +102,19 @@ func unit(at []r2.Vec) float64 {
 	return max(min(least/nearest, 1.4*side), 0.4*side)
 }
 
+// spacing is the mean distance between neighbours of at least two places.
+func spacing(at []r2.Vec) float64 {
+	low, high := bounds(at)
+	across, down, k := high.X-low.X, high.Y-low.Y, float64(len(at))
+	return max(math.Sqrt(across*down/k), across/(k-1), down/(k-1))
+}
+
 type block struct {
 	nodes []graph.Node
 	at    []r2.Vec
 }
 
-// turn rotates the longest axis to horizontal, with fixed orientation.
+// turn rotates the longest axis to horizontal.
 func (b block) turn() {
 	var mean r2.Vec
 	for _, p := range b.at {
@@ -128,15 +126,9 @@ func (b block) turn() {
 		b.at[i] = p
 		xx, xy, yy = xx+p.X*p.X, xy+p.X*p.Y, yy+p.Y*p.Y
 	}
-	sin, cos := math.Sincos(-math.Atan2(2*xy, xx-yy) / 2)
-	var skewX, skewY float64
+	angle := -math.Atan2(2*xy, xx-yy) / 2
 	for i, p := range b.at {
-		p = r2.Vec{X: cos*p.X - sin*p.Y, Y: sin*p.X + cos*p.Y}
-		b.at[i] = p
-		skewX, skewY = skewX+p.X*p.X*p.X, skewY+p.Y*p.Y*p.Y
-	}
-	for i, p := range b.at {
-		b.at[i] = r2.Vec{X: math.Copysign(1, skewX) * p.X, Y: math.Copysign(1, skewY) * p.Y}
+		b.at[i] = r2.Rotate(p, angle, r2.Vec{})
 	}
 }
 
@@ -149,8 +141,10 @@ func bounds(places []r2.Vec) (low, high r2.Vec) {
 	return low, high
 }
 
-func pack(blocks []block, out []r2.Vec) {
+// pack places blocks in rows; node k of the blocks is order[k].
+func pack(blocks []block, order []int) []r2.Vec {
 	const room = 1.0
+	out := make([]r2.Vec, len(order))
 	area, widest := 0.0, 0.0
 	for _, b := range blocks {
 		low, high := bounds(b.at)
@@ -166,10 +160,11 @@ func pack(blocks []block, out []r2.Vec) {
 			left, top, row = 0, top-row, 0
 		}
 		for i, node := range b.nodes {
-			out[node.ID()] = r2.Vec{X: left + room/2 + b.at[i].X - low.X, Y: top - room/2 + b.at[i].Y - high.Y}
+			out[order[node.ID()]] = r2.Vec{X: left + room/2 + b.at[i].X - low.X, Y: top - room/2 + b.at[i].Y - high.Y}
 		}
 		left, row = left+across, max(row, down)
 	}
+	return out
 }
 
 const lengthPower = 0.5
@@ -255,11 +250,9 @@ func (b block) spread() {
 	if k == 1 {
 		return
 	}
-	low, high := bounds(b.at)
-	across, down := high.X-low.X, high.Y-low.Y
-	unit := max(math.Sqrt(across*down/float64(k)), across/float64(k-1))
+	scale := 1 / spacing(b.at)
 	for i, p := range b.at {
-		b.at[i] = r2.Scale(1/max(unit, math.SmallestNonzeroFloat64), p)
+		b.at[i] = r2.Scale(scale, p)
 	}
 	push(b.at, slices.Repeat([]bool{true}, k), 1)
 }
