@@ -279,11 +279,9 @@ func (c *chart) covered(g placed, n name) float64 {
 	const line = 1.5 // points that a thin line is wide to the eye
 	cost := heavy * c.discsUnder(g, n)
 	box := n.box()
-	for _, l := range c.links {
-		if size := math.Abs(l.pcor); size >= c.limits.Minimum {
-			wide, coloured := c.limits.share(size)
-			cost += line * (0.3 + 0.7*coloured + 2*wide) * within(box, g.at[l.ends[0]], g.at[l.ends[1]])
-		}
+	for _, l := range c.drawn() {
+		wide, coloured := c.limits.share(math.Abs(l.pcor))
+		cost += line * (0.3 + 0.7*coloured + 2*wide) * within(box, g.at[l.ends[0]], g.at[l.ends[1]])
 	}
 	return cost
 }

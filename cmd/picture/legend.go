@@ -91,7 +91,7 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 }
 
 func (c *chart) footer() (words []string) {
-	nodes, edges := len(c.byStrength()), c.drawn()
+	nodes, edges := len(c.byStrength()), len(c.drawn())
 	if c.limits.Cut > 0 && len(c.links) > 0 {
 		words = append(words, fmt.Sprintf("wider from %.2g, paler below", c.limits.Cut))
 	}
@@ -101,7 +101,7 @@ func (c *chart) footer() (words []string) {
 	case edges < len(c.links):
 		drawn := fmt.Sprintf("%d of %d", edges, c.all)
 		if c.other != nil {
-			drawn += fmt.Sprintf(" and %d of %d", c.other.drawn(), c.other.all)
+			drawn += fmt.Sprintf(" and %d of %d", len(c.other.drawn()), c.other.all)
 		}
 		words = append(words, fmt.Sprintf("minimum %.2g: %s edges drawn", c.limits.Minimum, drawn))
 	case c.all > len(c.links):
@@ -174,11 +174,10 @@ func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
 }
 
-func (c *chart) drawn() (edges int) {
-	for _, l := range c.links {
-		if math.Abs(l.pcor) >= c.limits.Minimum {
-			edges++
-		}
-	}
-	return edges
+// drawn are the links from the minimum on; the strongest are last.
+func (c *chart) drawn() []link {
+	first, _ := slices.BinarySearchFunc(c.links, c.limits.Minimum, func(l link, least float64) int {
+		return cmp.Compare(math.Abs(l.pcor), least)
+	})
+	return c.links[first:]
 }

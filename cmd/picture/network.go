@@ -108,11 +108,8 @@ func (c *chart) nodesAndLinks(paper draw.Canvas) {
 	for _, ends := range c.marked {
 		stroke(ends, draw.LineStyle{Color: halo, Width: g.widest + 5})
 	}
-	for _, l := range c.links {
+	for _, l := range c.drawn() {
 		size := math.Abs(l.pcor)
-		if size < c.limits.Minimum {
-			continue
-		}
 		wide, coloured := c.limits.share(size)
 		width := max(thinnest, g.widest*vg.Length(wide))
 		if c.limits.Cut > 0 && size >= c.limits.Cut {

@@ -56,45 +56,39 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
-	files := []file{
-		{"edges.csv", r.Network.WriteEdges},
-		{"network.graphml", r.Network.WriteGraphML},
-		{"network.dot", r.Network.WriteDOT},
-		{"network.json", r.Network.WriteJSON},
-		{"centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) }},
-		{"columns.csv", func(w io.Writer) error {
-			return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom)
-		}},
-		{"layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) }},
-		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
-		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, sizes, shown) }},
+	var files []file
+	add := func(when bool, name string, write func(io.Writer) error) {
+		if when {
+			files = append(files, file{name, write})
+		}
 	}
-	if len(r.Names) <= mostInMatrix {
-		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
-	}
-	if r.Network.HasLevels() {
-		files = append(files, file{"levels.csv", r.Network.WriteLevels})
-	}
-	if r.Inference != nil {
-		files = append(files, file{"pairs.csv", r.Network.WritePairs})
-	}
-	if found := r.Inference; found != nil && found.Edges != nil {
-		files = append(files, file{"edge_differences.csv", func(w io.Writer) error {
-			return writeDifferences(w, []string{"from", "to"}, func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }, found.Edges)
-		}}, file{"centrality_differences.csv", func(w io.Writer) error {
-			return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, found.Strengths)
-		}})
-	}
-	if r.Stability != nil {
-		files = append(files, file{"stability.csv", r.Stability.Write})
-	}
-	files = append(files, file{"model.json", func(w io.Writer) error { // last: it marks the result as whole
+	add(true, "edges.csv", r.Network.WriteEdges)
+	add(true, "network.graphml", r.Network.WriteGraphML)
+	add(true, "network.dot", r.Network.WriteDOT)
+	add(true, "network.json", r.Network.WriteJSON)
+	add(true, "centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) })
+	add(true, "columns.csv", func(w io.Writer) error { return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom) })
+	add(true, "layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) })
+	add(true, "path.csv", func(w io.Writer) error { return r.WritePath(w, rates) })
+	add(true, "report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, sizes, shown) })
+	add(len(r.Names) <= mostInMatrix, "precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) })
+	add(r.Network.HasLevels(), "levels.csv", r.Network.WriteLevels)
+	add(r.Inference != nil, "pairs.csv", r.Network.WritePairs)
+	add(r.Inference != nil && r.Inference.Edges != nil, "edge_differences.csv", func(w io.Writer) error {
+		ends := func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }
+		return writeDifferences(w, []string{"from", "to"}, ends, r.Inference.Edges)
+	})
+	add(r.Inference != nil && r.Inference.Edges != nil, "centrality_differences.csv", func(w io.Writer) error {
+		return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, r.Inference.Strengths)
+	})
+	add(r.Stability != nil, "stability.csv", func(w io.Writer) error { return r.Stability.Write(w) })
+	add(true, "model.json", func(w io.Writer) error { // last: it marks the result as whole
 		text, err := result.Encode()
 		if err == nil {
 			_, err = w.Write(text)
 		}
 		return err
-	}})
+	})
 	if err := write(set, dir, files); err != nil {
 		return err
 	}
