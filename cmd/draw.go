@@ -156,7 +156,7 @@ func refused(err error, path string) error {
 	}
 	var row *data.RowError
 	if errors.As(err, &row) {
-		return atLine(err, path, rowAdvice(err, "correct the row or leave it out"))
+		return inTable(err, path, "correct the row or leave it out")
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

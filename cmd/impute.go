@@ -411,7 +411,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	}
 	functions, err := spec.Fit(t, nil)
 	if err != nil {
-		return nil, inTable(err, path, rowAdvice(err, "correct the row or leave it out"))
+		return nil, inTable(err, path, "correct the row or leave it out")
 	}
 	setting := diagnose.Setting{Transform: functions}
 	switch changed := f.fit.command.Flags().Changed("transform"); {

@@ -149,9 +149,7 @@ func joinMoments(args []string) (*moments.Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files = append(files, shards...); len(files) == 0 {
-		return nil, noShards(momentsShard, args)
-	}
+	files = append(files, shards...)
 	var all *moments.Moments
 	known := map[string]string{} // files by what they hold
 	for _, file := range files {

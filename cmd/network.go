@@ -408,9 +408,6 @@ func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 		return nil, err
 	}
 	n := len(paths)
-	if n == 0 {
-		return nil, noShards(shardFile, f.merge)
-	}
 	var all *trainers.State
 	for _, path := range paths {
 		s, err := trainers.LoadState(path)

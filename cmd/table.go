@@ -261,10 +261,19 @@ func narrow(bounds []float64, flag string, values, names []string, better func(x
 	return nil
 }
 
-func atLine(err error, file, advice string) error {
+// inTable adds the file to an error, unless it is about a setting, and to one about a row its line and
+// the advice.
+func inTable(err error, file, advice string) error {
+	var wrong *trainers.SettingError
 	var row *data.RowError
-	if !errors.As(err, &row) {
+	var value *transform.ValueError
+	switch {
+	case errors.As(err, &wrong):
 		return err
+	case !errors.As(err, &row):
+		return fmt.Errorf("%s: %w", file, err)
+	case errors.As(err, &value):
+		advice = "correct the cell, read it as missing (--na), or choose another function (--transform)"
 	}
 	where := fmt.Sprintf("%s: row %d", file, row.Row+1)
 	if row.Line > 0 {
@@ -360,14 +369,6 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 		s.Columns[name] = transform.OrdinalKind
 	}
 	return s, obey(rules...)
-}
-
-func rowAdvice(err error, others string) string {
-	var value *transform.ValueError
-	if errors.As(err, &value) {
-		return "correct the cell, read it as missing (--na), or choose another function (--transform)"
-	}
-	return others
 }
 
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {

@@ -109,19 +109,9 @@ func (f *trainingFlags) prepareBy(t *data.Table, file string, by func(trainers.S
 		if s.Missingness != nil && t.Inside(s.Domain) == nil {
 			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
-		return nil, inTable(err, file, rowAdvice(err, others))
+		return nil, inTable(err, file, others)
 	}
 	return p, nil
-}
-
-// inTable adds the file to an error, unless it is about a setting.
-func inTable(err error, file, advice string) error {
-	var wrong *trainers.SettingError
-	var row *data.RowError
-	if errors.As(err, &wrong) || errors.As(err, &row) {
-		return atLine(err, file, advice)
-	}
-	return fmt.Errorf("%s: %w", file, err)
 }
 
 func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err error) {

@@ -253,7 +253,7 @@ func parseShard(text string) (i, n int, err error) {
 	return i, n, obey(rule{text != "" && wrong, fmt.Sprintf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)})
 }
 
-// findShards are the shards in folders, in order; none if there is no such file.
+// findShards are the shards in folders, in order; none without folders.
 func findShards(pattern string, dirs []string) (paths []string, err error) {
 	n, of := 0, map[int]string{}
 	for _, dir := range dirs {
@@ -281,14 +281,12 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 	}
 	more := ""
 	switch left := n - len(of) - len(missing); {
+	case n == 0 && dirs != nil:
+		return nil, fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(dirs, ", "))
 	case missing == nil:
 		return paths, nil
 	case left > 0:
 		more = fmt.Sprintf(" and %d more", left)
 	}
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)
-}
-
-func noShards(pattern string, in []string) error {
-	return fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(in, ", "))
 }
