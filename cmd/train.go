@@ -15,7 +15,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/data/diagnose"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -36,8 +35,7 @@ type trainingFlags struct {
 	json, resume, verbose bool
 
 	blas string   // the matrix library in use
-	told []string // warnings that were given before the fit
-	how  string   // lines on the method that were given before a fit
+	told []string // what say has said
 
 	inPlace bool // nothing reads the table after the estimate but to describe it
 
@@ -135,28 +133,22 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	if err != nil {
 		return nil, err
 	}
-	f.known.announce(cmd.ErrOrStderr(), p)
-	how := ""
+	stderr := cmd.ErrOrStderr()
+	f.known.announce(stderr, p)
 	if levels := p.LevelsText(); levels != "" && p.Estimator.NeedsOrdinal() {
-		how = fmt.Sprintf("method em-latent: %s\n", levels)
+		f.say(stderr, "", "method em-latent: "+levels)
 	}
 	if a := p.Assumption(); a != losses.NoGaps {
-		how += fmt.Sprintf("method %s assumes cells %v\n", p.Estimator.Name, a)
-	}
-	if how != f.how { // the second group of a comparison has the first one's
-		f.how = how
-		fmt.Fprint(cmd.ErrOrStderr(), how)
+		f.say(stderr, "", fmt.Sprintf("method %s assumes cells %v", p.Estimator.Name, a))
 	}
 	found, err := p.Findings()
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return slices.Contains(f.told, d.Message) })
-	writeFindings(cmd.ErrOrStderr(), found)
 	for _, d := range found {
-		f.told = append(f.told, d.Message)
+		f.say(stderr, fmt.Sprintf("%s: ", d.Severity), d.Message)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
+	bar := newProgress(stderr, f.verbose)
 	p.Spec.Steps.Observe = bar.observe
 	run := trainers.Run{State: state, Shard: f.shard, InPlace: f.inPlace}
 	if saved != "" {
@@ -223,7 +215,13 @@ func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writ
 	} else {
 		summary(out)
 	}
-	f.warn(warnings, cmd.ErrOrStderr())
+	for _, w := range warnings {
+		prefix := "warning: "
+		if strings.HasPrefix(w, "WARNING: ") {
+			prefix = ""
+		}
+		f.say(cmd.ErrOrStderr(), prefix, w)
+	}
 	if !f.json {
 		fmt.Fprintln(out, last)
 	}
@@ -233,16 +231,11 @@ func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writ
 	return err
 }
 
-func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
-	for _, w := range warnings {
-		if slices.Contains(f.told, w) {
-			continue
-		}
-		f.told = append(f.told, w)
-		if !strings.HasPrefix(w, "WARNING: ") {
-			w = "warning: " + w
-		}
-		fmt.Fprintln(stderr, w)
+// say says each text once, though two groups are fitted and warnings repeat findings.
+func (f *trainingFlags) say(stderr io.Writer, prefix, text string) {
+	if !slices.Contains(f.told, text) {
+		f.told = append(f.told, text)
+		fmt.Fprintln(stderr, prefix+text)
 	}
 }
 
