@@ -383,40 +383,36 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if cmd.Flags().Changed("missingness") {
 		return nil, usageError{fmt.Errorf("--missingness needs rows, and %s holds moments; leave it out, or give the table", file)}
 	}
+	o, err := f.tableFlags.options()
+	if err != nil {
+		return nil, err
+	}
 	m, err := moments.Read(file)
 	if err != nil {
 		return nil, err
 	}
+	names := slices.Clone(m.Names)
+	if o.Columns != nil {
+		names = o.Columns
+	}
+	for _, name := range o.Exclude {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, usageError{fmt.Errorf("%s: --exclude: there is no column %q among those of the moments", file, name)}
+		}
+		names = slices.Delete(names, at, at+1)
+	}
+	if !slices.Equal(names, m.Names) {
+		m, err = m.Select(names)
+	}
 	var t *data.Table
-	if m, err = f.tableFlags.selected(m); err == nil {
+	if err == nil {
 		t, err = m.Table()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
-}
-
-func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
-	o, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	names := slices.Clone(m.Names)
-	if o.Columns != nil {
-		names = slices.Clone(o.Columns)
-	}
-	for _, name := range o.Exclude {
-		at := slices.Index(names, name)
-		if at < 0 {
-			return nil, usageError{fmt.Errorf("--exclude: there is no column %q among those of the moments", name)}
-		}
-		names = slices.Delete(names, at, at+1)
-	}
-	if slices.Equal(names, m.Names) {
-		return m, nil
-	}
-	return m.Select(names)
 }
 
 // independent prepares the estimate again without columns that others determine exactly.
@@ -448,11 +444,9 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 }
 
 func noteLeftOut(r *trainers.Result, why []string) {
-	if why == nil {
-		return
+	if why != nil {
+		r.Warnings, r.Model.Outcome.LeftOut = append(slices.Clone(why), r.Warnings...), why
 	}
-	r.Warnings = append(slices.Clone(why), r.Warnings...)
-	r.Model.Outcome.LeftOut = why
 }
 
 func writeFindings(w io.Writer, found []diagnose.Finding) {
