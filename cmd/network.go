@@ -104,7 +104,12 @@ func methodList() string {
 	return b.String()
 }
 
-func (f *networkCommand) outputs() []string { return []string{f.resampling.locked(f.out)} }
+func (f *networkCommand) outputs() []string {
+	if f.resampling.shard.N > 0 {
+		return []string{filepath.Join(f.out, f.resampling.file())}
+	}
+	return []string{f.out}
+}
 
 func (f *networkCommand) states() []string {
 	if f.resampling.shard.N > 0 {
@@ -393,13 +398,6 @@ func (f *resamplingFlags) file() string {
 		return fmt.Sprintf(shardFile, f.shard.I, f.shard.N)
 	}
 	return stateFile
-}
-
-func (f *resamplingFlags) locked(out string) string {
-	if f.shard.N > 0 {
-		return filepath.Join(out, f.file())
-	}
-	return out
 }
 
 func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {

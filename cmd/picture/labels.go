@@ -107,25 +107,19 @@ func measured(lines []string) wrapped {
 	for _, line := range lines {
 		w.width = max(w.width, sans(100).Width(line)/100)
 	}
+	w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
 	return w
 }
 
-// broken are the ways to break the label in a circle, and beside it, the usual one first.
-func broken(label string) (inside, beside []wrapped) {
-	usual := Wrap(label)
-	beside = []wrapped{measured(usual)}
+// broken are the ways to break a label, the usual one first.
+func broken(label string) []wrapped {
+	ways := []wrapped{measured(Wrap(label))}
 	for n := 1; n <= mostLines; n++ {
-		lines := even(label, n, mostLetters)
-		if len(lines) != n {
-			continue
-		}
-		w := measured(lines)
-		w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
-		if inside = append(inside, w); !slices.Equal(lines, usual) {
-			beside = append(beside, w)
+		if lines := even(label, n, mostLetters); len(lines) == n && !slices.Equal(lines, ways[0].lines) {
+			ways = append(ways, measured(lines))
 		}
 	}
-	return inside, beside
+	return ways
 }
 
 // insides returns labels that fit into their circles, if at least half of them do.
@@ -133,7 +127,7 @@ func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, siz
 	best := map[int]vg.Length{}
 	shown := 0
 	size = insideMost
-	for i, ways := range c.inner {
+	for i, ways := range c.ways {
 		if !c.Shown[i] {
 			continue
 		}
@@ -152,7 +146,7 @@ func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, siz
 	}
 	inside = map[int]wrapped{}
 	for i := range best {
-		for _, w := range slices.Backward(c.inner[i]) {
+		for _, w := range slices.Backward(c.ways[i]) {
 			if w.fits*radius*vg.Length(c.radii[i]) >= size {
 				inside[i] = w
 			}
@@ -251,7 +245,7 @@ func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 }
 
 func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
-	for way, label := range c.outer[i] {
+	for way, label := range c.ways[i] {
 		for side := range rings * len(sides) {
 			n := c.beside(g, i, label, side)
 			b := n.box()
