@@ -194,24 +194,19 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 // mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the pairs of the path by their columns or, if they are too many, the edges of the network
-// and then the largest other pairs.
+// curves are the edges of the network and then the largest other pairs of the path.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
-	d, pairs := len(r.Names), alongPath(r)
-	if len(pairs) > mostCurves {
-		isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
-		others := slices.DeleteFunc(slices.Clone(pairs), isEdge)
-		pairs = append(slices.DeleteFunc(pairs, func(pair [2]int) bool { return !isEdge(pair) }), others...)[:mostCurves]
-	} else {
-		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	}
+	d, along := len(r.Names), alongPath(r)
+	isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
+	others := slices.DeleteFunc(slices.Clone(along), isEdge)
+	pairs := append(slices.DeleteFunc(along, func(pair [2]int) bool { return !isEdge(pair) }), others...)
 	edges := map[[2]string]network.Edge{}
 	for _, e := range r.Network.Edges {
 		edges[[2]string{e.From, e.To}] = e
 	}
-	for _, pair := range pairs {
+	for _, pair := range pairs[:min(len(pairs), mostCurves)] {
 		j, k := pair[0], pair[1]
-		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: r.Adjacency.Has(j, k)}
+		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: isEdge(pair)}
 		edge := edges[[2]string{r.Names[j], r.Names[k]}]
 		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
