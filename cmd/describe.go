@@ -93,16 +93,21 @@ func (f *tableDescription) load() (err error) {
 			f.complete++
 		}
 	}
-	left := t.LeftOut
 	for j := range t.D {
-		for ; len(left) > 0 && left[0].Place <= len(f.columns); left = left[1:] {
-			f.leave(left[0])
-		}
 		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
 		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
 	}
-	for _, c := range left {
-		f.leave(c)
+	for _, c := range t.LeftOut {
+		f.columns = slices.Insert(f.columns, min(c.Place, len(f.columns)), describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
+		finding := diagnose.Finding{Severity: diagnose.Warning, Columns: []string{c.Name}}
+		if c.Finding != "" {
+			finding.Kind, finding.Message = "numbers", fmt.Sprintf("column %s: %s", printable.Cell(c.Name), c.Finding)
+		} else if c.Kind == data.Number {
+			finding.Kind, finding.LeaveOut, finding.Message = "unreadable", finding.Columns, c.LeftOut
+		}
+		if finding.Kind != "" {
+			f.findings = append(f.findings, finding)
+		}
 	}
 	return nil
 }
@@ -122,15 +127,6 @@ func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err er
 		return p, err
 	})
 	return found, err
-}
-
-func (f *tableDescription) leave(c data.Column) {
-	f.columns = append(f.columns, describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
-	if c.Finding != "" {
-		f.findings = append(f.findings, diagnose.Finding{Kind: "numbers", Severity: diagnose.Warning, Columns: []string{c.Name}, Message: fmt.Sprintf("column %s: %s", printable.Cell(c.Name), c.Finding)})
-	} else if c.Kind == data.Number {
-		f.findings = append(f.findings, diagnose.Finding{Kind: "unreadable", Severity: diagnose.Warning, Columns: []string{c.Name}, LeaveOut: []string{c.Name}, Message: c.LeftOut})
-	}
 }
 
 func newDescribedColumn(of data.Column, n int, values []float64) describedColumn {
