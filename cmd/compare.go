@@ -350,13 +350,10 @@ func (f *compareCommand) summary(w io.Writer) {
 	fmt.Fprintf(w, "  global strength: %.3f and %.3f, difference S = %.3f, p %s\n", r.Strengths[0], r.Strengths[1], r.Strength.Observed, mcar.FormatP(r.Strength.P))
 	fmt.Fprintf(w, "  single edges: %d of %d pairs differ at q ≤ %g\n", len(differing), len(r.Pairs), report.DifferenceRate)
 	const shown = 10
-	for i, d := range differing {
-		if i == shown {
-			fmt.Fprintf(w, "    … and %d more\n", len(differing)-shown)
-			break
-		}
+	for _, d := range differing[:min(len(differing), shown)] {
 		fmt.Fprintf(w, "    %s — %s  %+.3f and %+.3f%s\n", d.From, d.To, d.Weights[0], d.Weights[1], differenceText(d))
 	}
+	tellMore(w, "    … and %d more\n", len(differing)-shown)
 }
 
 func differenceText(d compare.Difference) string {

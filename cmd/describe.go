@@ -209,10 +209,7 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tkind\tdistinct\tmissing\tmean\tsd\trange or levels\tfindings\t")
-	for i, c := range f.columns {
-		if i == shownColumns {
-			break
-		}
+	for _, c := range f.columns[:min(len(f.columns), shownColumns)] {
 		mean, sd, rows := "", "", t.N
 		if c.Mean != nil {
 			mean, sd = short(*c.Mean), short(*c.SD)
@@ -223,9 +220,7 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
 	w.Flush()
-	if more := len(f.columns) - shownColumns; more > 0 {
-		fmt.Fprintf(out, "… and %d more columns (--json has all)\n", more)
-	}
+	tellMore(out, "… and %d more columns (--json has all)\n", len(f.columns)-shownColumns)
 	printGaps(out, f.gaps)
 	fmt.Fprintln(out)
 	writeFindings(out, f.findings)
@@ -236,6 +231,13 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 	}
 	if steps := f.next(cmd); len(steps) > 0 {
 		fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
+	}
+}
+
+// tellMore says how many things are not shown, if there are any.
+func tellMore(w io.Writer, format string, more int) {
+	if more > 0 {
+		fmt.Fprintf(w, format, more)
 	}
 }
 

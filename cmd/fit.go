@@ -398,9 +398,7 @@ func writeCheck(w io.Writer, c *fitted.Check) {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", printable.Cell(k.Name), both(k.Mean), both(k.SD), both(k.Quantiles[0]), both(k.Quantiles[2]), both(k.Quantiles[4]))
 	}
 	_ = out.Flush() // to the terminal
-	if more := len(c.Columns) - checkedColumns; more > 0 {
-		fmt.Fprintf(w, "  and %d more columns, in the file\n", more)
-	}
+	tellMore(w, "  and %d more columns, in the file\n", len(c.Columns)-checkedColumns)
 	if len(c.Pairs) > 0 {
 		p := slices.MaxFunc(c.Pairs, func(a, b fitted.CheckedPair) int {
 			return cmp.Compare(math.Abs(a.Correlation.Table-a.Correlation.Drawn), math.Abs(b.Correlation.Table-b.Correlation.Drawn))
@@ -539,9 +537,7 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 		}
 		fmt.Fprintln(w)
 	}
-	if more := len(u.Parameters) - len(shown); more > 0 {
-		fmt.Fprintf(w, "  and %d more, in the file\n", more)
-	}
+	tellMore(w, "  and %d more, in the file\n", len(u.Parameters)-shownParameters)
 }
 
 func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {

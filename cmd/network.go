@@ -290,17 +290,14 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		}
 		fmt.Fprintf(w, "partial correlations%s, strongest first:\n", with)
 	}
-	wide := 0
-	for _, e := range edges[:min(shown, len(edges))] {
+	wide, listed := 0, edges[:min(shown, len(edges))]
+	for _, e := range listed {
 		wide = max(wide, utf8.RuneCountInString(e.From+e.To))
 	}
-	for i, e := range edges {
-		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
-			break
-		}
+	for _, e := range listed {
 		fmt.Fprintf(w, "  %s — %s%s  %s\n", e.From, e.To, strings.Repeat(" ", min(20, wide-utf8.RuneCountInString(e.From+e.To))), sizeText(e))
 	}
+	tellMore(w, "  … and %d more\n", len(edges)-shown)
 	if why := f.prepared.NoIntervals; why != "" {
 		fmt.Fprintf(w, "no intervals: %s\n", why)
 	}
