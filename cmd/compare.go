@@ -29,11 +29,9 @@ type compareCommand struct {
 	out, by      string
 	wanted       []string
 	permutations int
-	pictures     pictureFlags
 
 	groups   [2]comparedGroup
-	leftOut  []string // why columns are
-	without  int      // rows without a value of by
+	without  int // rows without a value of by
 	resuming bool
 	result   *compare.Result
 	page     report.Comparison
@@ -266,13 +264,8 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	if err := f.announce(cmd.ErrOrStderr(), g.name, g.table); err != nil {
 		return err
 	}
-	g.result, err = f.fit(cmd, g.prepared, g.name, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil {
-		return err
-	}
-	g.result.Network.Network.Labels = f.pictures.labels
-	noteLeftOut(g.result, f.leftOut)
-	return nil
+	g.result, err = f.network(cmd, g.prepared, g.name, saved)
+	return err
 }
 
 func (f *compareCommand) permute(cmd *cobra.Command) error {

@@ -28,13 +28,11 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
-	pictures       pictureFlags
 	resampling     resamplingFlags
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
 	prepared *trainers.Prepared
-	leftOut  []string // why columns are
 	result   *trainers.Result
 	rates    []network.Rate // against the truth
 }
@@ -199,19 +197,13 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 		}
 	}
 	f.inPlace = true
-	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
-		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil {
-		return err
-	}
-	f.result.Network.Network.Labels = f.pictures.labels
-	noteLeftOut(f.result, f.leftOut)
-	if f.truth != nil {
+	f.result, err = f.network(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()))
+	if err == nil && f.truth != nil {
 		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	return nil
+	return err
 }
 
 func (f *networkCommand) write(set *atomicfile.Set, cmd *cobra.Command, args []string) error {

@@ -443,12 +443,6 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 	}
 }
 
-func noteLeftOut(r *trainers.Result, why []string) {
-	if why != nil {
-		r.Warnings, r.Model.Outcome.LeftOut = append(slices.Clone(why), r.Warnings...), why
-	}
-}
-
 func writeFindings(w io.Writer, found []diagnose.Finding) {
 	for _, f := range found {
 		fmt.Fprintf(w, "%s: %s\n", f.Severity, f.Message)

@@ -246,6 +246,22 @@ type networkFlags struct {
 	refit              bool
 	inference          string
 	config             regpath.Config
+
+	pictures pictureFlags // of networks of a table
+	leftOut  []string     // why columns are
+}
+
+// network fits a network of a table.
+func (f *networkFlags) network(cmd *cobra.Command, p *trainers.Prepared, file, saved string) (*trainers.Result, error) {
+	r, err := f.fit(cmd, p, file, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
+	if err != nil {
+		return nil, err
+	}
+	r.Network.Network.Labels = f.pictures.labels
+	if f.leftOut != nil {
+		r.Warnings, r.Model.Outcome.LeftOut = append(slices.Clone(f.leftOut), r.Warnings...), f.leftOut
+	}
+	return r, nil
 }
 
 // penalty is the default of --penalty in words.
