@@ -54,25 +54,26 @@ func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec 
 		return Places(names, edges)
 	}
 	var fixed []r2.Vec
-	at, free := make([]r2.Vec, len(names)), make([]bool, len(names))
+	at, free := make([]r2.Vec, len(names)), make([]float64, len(names))
 	for i, name := range names {
 		var known bool
 		if at[i], known = given[name]; known {
 			fixed = append(fixed, at[i])
+		} else {
+			free[i] = 1
 		}
-		free[i] = !known
 	}
 	low, _ := bounds(fixed)
 	step, below := unit(fixed), 0.0
 	for i := range names {
-		if !free[i] {
+		if free[i] == 0 {
 			continue
 		}
 		var sum r2.Vec
 		weight := 0.0
 		for _, e := range edges {
 			other := e.From + e.To - i
-			if (e.From == i) != (e.To == i) && !free[other] {
+			if (e.From == i) != (e.To == i) && free[other] == 0 {
 				sum, weight = r2.Add(sum, r2.Scale(e.Weight, at[other])), weight+e.Weight
 			}
 		}
@@ -254,42 +255,27 @@ func (b block) spread() {
 	for i, p := range b.at {
 		b.at[i] = r2.Scale(scale, p)
 	}
-	push(b.at, slices.Repeat([]bool{true}, k), 1)
+	push(b.at, slices.Repeat([]float64{1}, k), 1)
 }
 
-func push(at []r2.Vec, free []bool, unit float64) {
-	for range spreadings {
-		moved := false
+// push moves nodes that are nearer than nearest units apart; free is 1, or 0 for nodes that stay.
+func push(at []r2.Vec, free []float64, unit float64) {
+	for moved, sweep := true, 0; moved && sweep < spreadings; sweep++ {
+		moved = false
 		for i := range at {
 			for j := range i {
-				moved = (free[i] || free[j]) && separate(at, free, i, j, unit) || moved
+				gap, movable := r2.Sub(at[i], at[j]), free[i]+free[j]
+				far := r2.Norm(gap)
+				if far >= (nearest-1e-6)*unit || movable == 0 {
+					continue
+				}
+				if far == 0 {
+					gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
+				}
+				step := r2.Scale((nearest*unit-far)/far/movable, gap)
+				at[i], at[j] = r2.Add(at[i], r2.Scale(free[i], step)), r2.Sub(at[j], r2.Scale(free[j], step))
+				moved = true
 			}
 		}
-		if !moved {
-			return
-		}
 	}
-}
-
-// separate moves free nodes to nearest units apart; false if they were.
-func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
-	gap := r2.Sub(at[i], at[j])
-	far := r2.Norm(gap)
-	if far >= (nearest-1e-6)*unit {
-		return false
-	}
-	if far == 0 {
-		gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
-	}
-	step := r2.Scale((nearest*unit-far)/far, gap)
-	if free[i] && free[j] {
-		step = r2.Scale(0.5, step)
-	}
-	if free[i] {
-		at[i] = r2.Add(at[i], step)
-	}
-	if free[j] {
-		at[j] = r2.Sub(at[j], step)
-	}
-	return true
 }
