@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 
@@ -34,10 +35,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	}
 	g := lengths(len(names), edges, rank)
 	parts := topo.ConnectedComponents(g)
-	for _, part := range parts {
-		slices.SortFunc(part, byID)
-	}
-	slices.SortFunc(parts, larger)
+	largestFirst(parts)
 	var blocks []block
 	for _, part := range parts {
 		b := block{nodes: part, at: laidOut(g, part)}
@@ -121,15 +119,13 @@ func (b block) turn() {
 	for _, p := range b.at {
 		mean = r2.Add(mean, r2.Scale(1/float64(len(b.at)), p))
 	}
-	var xx, xy, yy float64
-	for i, p := range b.at {
-		p = r2.Sub(p, mean)
-		b.at[i] = p
-		xx, xy, yy = xx+p.X*p.X, xy+p.X*p.Y, yy+p.Y*p.Y
+	var sum complex128 // of squares, whose direction is twice the axis's
+	for _, p := range b.at {
+		z := complex(p.X-mean.X, p.Y-mean.Y)
+		sum += z * z
 	}
-	angle := -math.Atan2(2*xy, xx-yy) / 2
 	for i, p := range b.at {
-		b.at[i] = r2.Rotate(p, angle, r2.Vec{})
+		b.at[i] = r2.Rotate(p, -cmplx.Phase(sum)/2, mean)
 	}
 }
 

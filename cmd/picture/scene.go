@@ -239,10 +239,7 @@ func modules(n int, links []link) (of []int, groups []Group) {
 	if len(found) < 2 {
 		return of, nil
 	}
-	for _, m := range found {
-		slices.SortFunc(m, byID)
-	}
-	slices.SortFunc(found, larger)
+	largestFirst(found)
 	for i, m := range found[:min(len(found), len(palette))] {
 		groups = append(groups, Group{Colour: groupColour(i)})
 		for _, node := range m {
@@ -269,6 +266,10 @@ func inOrder(nodes graph.Nodes) graph.Nodes {
 
 func byID(a, b graph.Node) int { return cmp.Compare(a.ID(), b.ID()) }
 
-func larger(a, b []graph.Node) int {
-	return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0]))
+// largestFirst sorts parts by size, and the nodes of each by number.
+func largestFirst(parts [][]graph.Node) {
+	for _, part := range parts {
+		slices.SortFunc(part, byID)
+	}
+	slices.SortFunc(parts, func(a, b []graph.Node) int { return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0])) })
 }
