@@ -150,7 +150,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return f.inGroup(err)
 	}
-	p, f.leftOut, err = independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
+	p, err = f.independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
 		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
 			if *t, err = (*t).Select(kept); err != nil {
 				return nil, err

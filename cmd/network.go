@@ -159,7 +159,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 		f.table, t = numbers, numbers
 	}
 	if t.Counted == nil { // from rows that stand for moments no column can be taken
-		f.prepared, f.leftOut, err = independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
+		f.prepared, err = f.independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
 			if f.table, err = f.table.Select(kept); err != nil {
 				return nil, err
 			}

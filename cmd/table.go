@@ -416,30 +416,30 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 }
 
 // independent prepares the estimate again without columns that others determine exactly.
-func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
+func (f *networkFlags) independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	for {
 		found, err := p.Findings()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		var now []string
 		names = slices.Clone(names)
-		for _, f := range found {
-			if f.Exact != "" {
-				names = slices.DeleteFunc(names, func(name string) bool { return name == f.LeaveOut[0] })
-				now = append(now, fmt.Sprintf("column %s is left out because others determine it: %s; to keep it, --exclude another", f.LeaveOut[0], f.Exact))
+		for _, d := range found {
+			if d.Exact != "" {
+				names = slices.DeleteFunc(names, func(name string) bool { return name == d.LeaveOut[0] })
+				now = append(now, fmt.Sprintf("column %s is left out because others determine it: %s; to keep it, --exclude another", d.LeaveOut[0], d.Exact))
 			}
 		}
 		if now == nil {
-			return p, why, nil
+			return p, nil
 		}
 		if len(names) < 2 {
-			return nil, nil, fmt.Errorf("%s: %s: a network needs two columns", file, strings.Join(now, "; "))
+			return nil, fmt.Errorf("%s: %s: a network needs two columns", file, strings.Join(now, "; "))
 		}
 		if p, err = again(names); err != nil {
-			return nil, nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
+			return nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
 		}
-		why = append(why, now...)
+		f.leftOut = append(f.leftOut, now...)
 	}
 }
 
