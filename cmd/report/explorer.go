@@ -275,7 +275,21 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		if i == r.Chosen {
 			x.Chosen = len(x.Lambdas)
 		}
-		x.takePoint(r, i)
+		p, d, place := r.Points[i], len(r.Names), len(x.Lambdas)
+		x.Lambdas = append(x.Lambdas, p.Lambda)
+		p.EachEdge(d, r.Threshold, func(j, k int) {
+			i, ok := x.at[[2]int{j, k}]
+			if !ok {
+				return
+			}
+			if x.Path[i] == nil {
+				x.Path[i] = []int{place}
+			}
+			for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
+				x.Path[i] = append(x.Path[i], 0)
+			}
+			x.Path[i] = append(x.Path[i], int(math.Round(1000*p.PartialCorrelation(d, j, k))))
+		})
 	}
 	x.Along = "Partial correlations from the largest to the smallest λ. The dashed line marks the λ of the picture; click to change it."
 	if r.Choice != "" {
@@ -286,25 +300,6 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 	if stride > 1 {
 		x.Along += fmt.Sprintf(" Only every %d-th λ is shown; path.csv has all.", stride)
 	}
-}
-
-func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
-	p, d, place := r.Points[point], len(r.Names), len(x.Lambdas)
-	x.Lambdas = append(x.Lambdas, p.Lambda)
-	p.EachEdge(d, r.Threshold, func(j, k int) {
-		i, ok := x.at[[2]int{j, k}]
-		if !ok {
-			return
-		}
-		thousandths := int(math.Round(1000 * p.PartialCorrelation(d, j, k)))
-		if x.Path[i] == nil {
-			x.Path[i] = []int{place}
-		}
-		for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
-			x.Path[i] = append(x.Path[i], 0)
-		}
-		x.Path[i] = append(x.Path[i], thousandths)
-	})
 }
 
 func (c Comparison) explore(s *picture.Scene) *explorer {
