@@ -69,41 +69,46 @@ func TestEveryTableIsDescribed(t *testing.T) {
 	}
 }
 
-func TestNextMendsSkewedColumns(t *testing.T) {
-	var table strings.Builder
-	table.WriteString("zinc,shifted level,c\n")
+// The commands to run next mend what the table's warnings tell.
+func TestNext(t *testing.T) {
+	table := func(header string, n int, line string, values func(i int) []any) string {
+		for i := range n {
+			header += fmt.Sprintf(line, values(i)...)
+		}
+		return header
+	}
 	z := func(i int) float64 { // quantiles of the normal distribution
 		return math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/200-1)
 	}
-	for i := range 200 {
-		fmt.Fprintf(&table, "%g,%g,%g\n", math.Exp(2*z(i)), math.Exp(2*z(i*77%200))-1, math.Sin(float64(7*i)))
-	}
-	path := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, os.WriteFile(path, []byte(table.String()), 0o600))
-	said, _ := ran(t, done, path)
-	require.Contains(t, said, "--transform 'zinc=log,shifted level=npn' --out t-network\n")
-}
-
-func TestNextFollowsWarnings(t *testing.T) {
-	next := func(text string) string {
-		path := filepath.Join(t.TempDir(), "t.csv")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		said, _ := ran(t, done, path)
-		_, next, _ := strings.Cut(said, "\nnext:\n")
-		return next
-	}
-	codes := "a,b\n"
-	for i := range 60 {
-		a, b := i*7%5, i*11%13
+	skewed := table("zinc,shifted level,c\n", 200, "%g,%g,%g\n", func(i int) []any {
+		return []any{math.Exp(2 * z(i)), math.Exp(2*z(i*77%200)) - 1, math.Sin(float64(7 * i))}
+	})
+	codes := table("a,b\n", 60, "%d,%d\n", func(i int) []any {
 		if i%20 == 3 {
-			codes += fmt.Sprintf("-99,%d\n", b)
-		} else {
-			codes += fmt.Sprintf("%d,%d\n", a, b)
+			return []any{-99, i * 11 % 13}
 		}
+		return []any{i * 7 % 5, i * 11 % 13}
+	})
+	units := table("w,p,x\n", 40, "%d kg,\"%d,%03d\",%d\n", func(i int) []any {
+		return []any{50 + i*i%17, 1 + i%5, i * 7, i * i % 23}
+	})
+	path := filepath.Join(t.TempDir(), "t.csv")
+	for _, c := range []struct {
+		text, flags, want string
+	}{
+		{skewed, "", "missingscore network " + path + " --transform 'zinc=log,shifted level=npn' --out t-network\n"},
+		{codes, "", " --na NA,-99 "},
+		{codes, "", "missingscore impute"},
+		{units, "", `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`},
+		{units, "", "missingscore " + path + " --numbers w\n"},
+		{units, "--numbers=w,p --dec=.", "missingscore network " + path + " --dec . --numbers w,p "},
+		{"a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n", "", ""}, // a matrix of correlations has no next
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+		said, _ := ran(t, done, append([]string{path}, strings.Fields(c.flags)...)...)
+		require.Contains(t, said, c.want)
+		require.Equal(t, c.want != "", strings.Contains(said, "\nnext:\n"))
 	}
-	require.Contains(t, next(codes), " --na NA,-99 ")
-	require.Contains(t, next(codes), "missingscore impute")
-	require.Empty(t, next("a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n"))
 }
 
 func TestSharesAndNumbersForReading(t *testing.T) {
@@ -124,21 +129,4 @@ func TestWhereColumnsAreMissing(t *testing.T) {
 	require.Equal(t, "no sign of dependence", where(c))
 	c.Predictor = ""
 	require.Equal(t, "too few to test", where(c))
-}
-
-func TestDescribeNumbersInTexts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.csv")
-	var text strings.Builder
-	text.WriteString("w,p,x\n")
-	for i := range 40 {
-		fmt.Fprintf(&text, "%d kg,\"%d,%03d\",%d\n", 50+i*i%17, 1+i%5, i*7, i*i%23)
-	}
-	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	said, _ := ran(t, done, path)
-	require.Contains(t, said, `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`)
-	require.Contains(t, said, `warning: column p: ambiguous numbers ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
-	require.Contains(t, said, "next:\n  missingscore "+path+" --numbers w\n")
-	said, _ = ran(t, done, path, "--numbers", "w,p", "--dec", ".")
-	require.Contains(t, said, "missingscore network "+path+" --dec . --numbers w,p ")
-	require.NotContains(t, said, "text with numbers")
 }

@@ -55,8 +55,6 @@ func TestGoldens(t *testing.T) {
 	if simd.Instructions() == "no vectors" {
 		t.Skip("the goldens are those of AVX2 and FMA, which this processor lacks")
 	}
-	examples, err := filepath.Abs("../examples")
-	require.NoError(t, err)
 	files, err := filepath.Glob(filepath.Join(goldens, "*.txtar"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -66,16 +64,24 @@ func TestGoldens(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			compareGolden(t, file, examples)
+			compareGolden(t, file)
 		})
 	}
 }
 
-func compareGolden(t *testing.T, file, examples string) {
+// besideExamples is a folder with a link to the examples.
+func besideExamples(t *testing.T) (dir string) {
+	examples, err := filepath.Abs("../examples")
+	require.NoError(t, err)
+	dir = t.TempDir()
+	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	return dir
+}
+
+func compareGolden(t *testing.T, file string) {
 	archive, err := txtar.ParseFile(file)
 	require.NoError(t, err)
-	dir := t.TempDir()
-	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	dir := besideExamples(t)
 	want, got := map[string]string{}, map[string]string{}
 	for _, preparing := range []bool{true, false} {
 		for _, f := range archive.Files {

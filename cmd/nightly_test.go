@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -21,13 +20,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
@@ -83,7 +82,7 @@ func soak(t *testing.T, seed uint64) {
 	const kills = 4
 	for k := range kills + 1 {
 		words, after := line, time.Duration(0)
-		if hasState(t, dir) {
+		if below(t, dir, stateName) != nil {
 			words = slices.Concat(line, []string{"--resume"})
 		}
 		if k < kills {
@@ -100,7 +99,7 @@ func soak(t *testing.T, seed uint64) {
 		require.NotContains(t, last.stderr, "nothing to resume")
 		break
 	}
-	require.False(t, hasState(t, dir), "a state is left behind by a run that ended")
+	require.Empty(t, below(t, dir, stateName), "a state is left behind by a run that ended")
 	for _, e := range given {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 	}
@@ -140,7 +139,7 @@ func process(t *testing.T, dir string, line []string, killAfter time.Duration) e
 	}
 	require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, e.code, e.stderr)
 	require.Empty(t, fuzztest.Unknown(e.stderr, line...), e.stderr)
-	require.Empty(t, left(t, dir))
+	require.Empty(t, below(t, dir, temporaryName))
 	require.LessOrEqual(t, peak, soakMemory+soakAbove)
 	if slices.Contains(line, "--json") && e.code != exitUsage {
 		require.True(t, json.Valid(stdout.Bytes()), stdout.String())
@@ -148,14 +147,20 @@ func process(t *testing.T, dir string, line []string, killAfter time.Duration) e
 	return e
 }
 
-var stateName = regexp.MustCompile(`^state(-[ab])?\.bin$|\.state$`)
+var (
+	stateName     = regexp.MustCompile(`^state(-[ab])?\.bin$|\.state$`)
+	temporaryName = regexp.MustCompile(`\.(tmp|lock)$|^\.writable\.`)
+)
 
-func hasState(t *testing.T, dir string) (found bool) {
+// below are the paths in a folder and its folders whose last names match.
+func below(t *testing.T, dir string, name *regexp.Regexp) (paths []string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		found = found || err == nil && stateName.MatchString(filepath.Base(path))
+		if err == nil && name.MatchString(filepath.Base(path)) {
+			paths = append(paths, path)
+		}
 		return err
 	}))
-	return found
+	return paths
 }
 
 func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
@@ -184,12 +189,16 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 		}
 		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), table.Names, values))
 	}
+	g, err = simulate.Graph("chain", d, 0, 0, rng)
+	require.NoError(t, err)
+	var truth strings.Builder
+	require.NoError(t, network.WritePrecision(&truth, whole.Names, g.Precision))
 	for name, text := range map[string]string{
 		"bad.csv":          "x1,x2\n1,2\n3,q\n",
 		"empty.csv":        "",
 		"domain.json":      `{"lower":{"x1":-9},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":30}}`,
 		"missingness.json": `{"logistic":{"x1":{"intercept":1,"slope":{"x1":-0.5}}}}`,
-		"truth.csv":        chain(whole.Names),
+		"truth.csv":        truth.String(),
 		"groups.csv":       "name,group\nx1,a\nx2,b\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -197,23 +206,6 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	var discard strings.Builder
 	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "-q"}, &discard, &discard)
 	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
-}
-
-// chain is a precision as CSV whose network joins each column to the next.
-func chain(names []string) string {
-	text := strings.Join(names, ",") + "\n"
-	for j := range names {
-		row := slices.Repeat([]string{"0"}, len(names))
-		row[j] = "1"
-		if j > 0 {
-			row[j-1] = "0.2"
-		}
-		if j+1 < len(names) {
-			row[j+1] = "0.2"
-		}
-		text += strings.Join(row, ",") + "\n"
-	}
-	return text
 }
 
 // small settings keep a run below a second; drawing and training are for methods that draw or train.
@@ -400,16 +392,6 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 	return words
 }
 
-func left(t testing.TB, dir string) (names []string) {
-	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".lock") || strings.HasPrefix(filepath.Base(path), ".writable.")) {
-			names = append(names, path)
-		}
-		return err
-	}))
-	return names
-}
-
 // waitPeak waits for a process and returns its largest resident memory in bytes, sampled every few
 // milliseconds; 0 if the system does not tell.
 func waitPeak(c *exec.Cmd) (peak float64, err error) {
@@ -426,40 +408,23 @@ func waitPeak(c *exec.Cmd) (peak float64, err error) {
 
 // wideFile is a Parquet file of a chain of 20 normal columns with missing cells.
 func wideFile(t *testing.T, rows int, missing float64) string {
-	const d, correlation = 20, 0.6
-	path := filepath.Join(t.TempDir(), "t.parquet")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	defer file.Close()
-	columns := parquet.Group{}
-	for j := range d {
-		columns[fmt.Sprintf("x%02d", j+1)] = parquet.Compressed(parquet.Optional(parquet.Leaf(parquet.DoubleType)), &parquet.Snappy)
-	}
-	table := parquet.NewGenericWriter[any](file, parquet.NewSchema("table", columns))
 	rng := stream.New(1, stream.Simulate)
-	row, last := make(parquet.Row, d), 0.0
-	for i := range rows {
-		for j := range row {
-			x := rng.NormFloat64()
-			if j > 0 {
-				x = correlation*last + math.Sqrt(1-correlation*correlation)*x
-			}
-			last = x
-			if row[j] = parquet.NullValue().Level(0, 0, j); rng.Float64() >= missing {
-				row[j] = parquet.DoubleValue(x).Level(0, 1, j)
-			}
+	g, err := simulate.Graph("chain", 20, 0, 0, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(rows, rng)
+	require.NoError(t, err)
+	for k := range table.Values {
+		if rng.Float64() < missing {
+			table.Values[k] = math.NaN()
 		}
-		if _, err = table.WriteRows([]parquet.Row{row}); err == nil && (i+1)%(1<<17) == 0 {
-			err = table.Flush()
-		}
-		require.NoError(t, err)
 	}
-	require.NoError(t, table.Close())
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, path, table.Names, table.Values))
 	return path
 }
 
-// peakOf runs a command on two processors and returns its largest memory in bytes and its output.
-func peakOf(t *testing.T, code int, args ...string) (most float64, said string) {
+// peakOf runs a command on two processors and returns its largest memory in bytes.
+func peakOf(t *testing.T, code int, args ...string) (most float64) {
 	c := exec.Command("missingscore", args...)
 	c.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "GOMAXPROCS=2")
 	var text bytes.Buffer
@@ -472,7 +437,7 @@ func peakOf(t *testing.T, code int, args ...string) (most float64, said string) 
 	}
 	require.Equal(t, code, c.ProcessState.ExitCode(), "%s", &text)
 	require.NotZero(t, most)
-	return most, text.String()
+	return most
 }
 
 // On a terminal one line changes.
@@ -499,7 +464,7 @@ func TestHeldMemory(t *testing.T) {
 			{"network", table, "--penalty", "l1", "--lambdas", "20", "--inference", "none", "--out", filepath.Join(filepath.Dir(table), "out")},
 			{table},
 		} {
-			most, _ := peakOf(t, exitDone, command...)
+			most := peakOf(t, exitDone, command...)
 			t.Logf("%s, %v missing: %.0f MB, %.2f times the numbers beside the program", command[0], missing, most/1e6, (most-program)/numbers)
 			require.LessOrEqual(t, most, 2.5*numbers+program, "%s, %v missing", command[0], missing)
 		}
@@ -512,7 +477,7 @@ func TestStreamedMemory(t *testing.T) {
 	t.Parallel()
 	const numbers = 1_600_000 * 20 * 8 // bytes: 256 MB
 	table := wideFile(t, 1_600_000, 0.1)
-	most, _ := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
+	most := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
 		"fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--imputer-options", `{"hidden":20}`, "--warm-up", "20",
 		"--stream", "--memory", "200MB", "--out", table+".json")
 	t.Logf("%.0f MB", most/1e6)

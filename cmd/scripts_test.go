@@ -125,10 +125,7 @@ var (
 )
 
 func follow(t *testing.T, page string) (blocks int) {
-	dir := t.TempDir()
-	examples, err := filepath.Abs("../examples")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	dir := besideExamples(t)
 	at := 0
 	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
 		above, file, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
@@ -174,10 +171,7 @@ func TestPictureOfReadme(t *testing.T) {
 	require.NoError(t, err)
 	command := regexp.MustCompile(`(?m)^    missingscore (network examples/airquality\.csv .*)$`).FindSubmatch(page)
 	require.NotNil(t, command)
-	dir := t.TempDir()
-	examples, err := filepath.Abs("../examples")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	dir := besideExamples(t)
 	o := goldenRun(t, dir, string(command[1]))
 	require.Equal(t, exitDone, o.code, "%s", o.stderr)
 	drawn, err := os.ReadFile(filepath.Join(dir, "air", "network.svg"))

@@ -140,7 +140,7 @@ func TestCarriedTypes(t *testing.T) {
 		{Name: "sex", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}, {Name: "zip", Type: arrow.BinaryTypes.String},
 		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "none", Type: arrow.Null}, {Name: "a", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.PrimitiveTypes.Uint64},
 	}
-	writeArrow(t, from, fields, `{"u":18446744073709551615,"i":-9223372036854775808,"cost":"1234567890123456789012.05","yes":true,"day":"2013-02-08","at":"2013-02-08T01:02:03.5","when":"2013-02-08T01:02:03.000004Z","fine":"2013-02-08T01:02:03.000000004","sex":"NA","zip":"007","x":0.1,"a":1,"b":9223372036854775809}`,
+	writeArrow(t, from, fields, nil, `{"u":18446744073709551615,"i":-9223372036854775808,"cost":"1234567890123456789012.05","yes":true,"day":"2013-02-08","at":"2013-02-08T01:02:03.5","when":"2013-02-08T01:02:03.000004Z","fine":"2013-02-08T01:02:03.000000004","sex":"NA","zip":"007","x":0.1,"a":1,"b":9223372036854775809}`,
 		`{"a":2}`,
 		`{"u":9223372036854775808,"i":7,"cost":"0.10","yes":false,"day":"1969-12-31","at":"1800-01-01T00:00:00","when":"1969-12-31T23:59:59.999999Z","fine":"2013-02-08T01:02:03","sex":" f","zip":"1e5","x":-3,"b":3}`)
 	want := [][]string{

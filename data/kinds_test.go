@@ -3,14 +3,12 @@ package data
 import (
 	"bytes"
 	"encoding/base64"
-	"os"
+	"encoding/json"
 	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 )
@@ -68,56 +66,32 @@ func TestFactorsKeepTheirLevels(t *testing.T) {
 	levels, n := []string{"low", "mid", "high", "never"}, 40
 	factor := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String, Ordered: true}
 	region := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "edu", Type: factor, Nullable: true}, {Name: "reg", Type: region}, {Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "x", Type: arrow.PrimitiveTypes.Float64},
-	}, nil)
-	mem := arrowmemory.NewGoAllocator()
-	b := array.NewRecordBuilder(mem, schema)
-	names := array.NewStringBuilder(mem)
-	names.AppendValues(levels, nil)
-	dictionary := names.NewArray()
-	codes := array.NewInt8Builder(mem)
-	for i := range n {
-		if i%7 == 0 {
-			codes.AppendNull()
-		} else {
-			codes.Append(int8(i * 2 % 3))
-		}
-		b.Field(2).(*array.BooleanBuilder).Append(i%4 == 1)
-		b.Field(3).(*array.Float64Builder).Append(float64(i*i) / 2)
+	fields := []arrow.Field{
+		{Name: "edu", Type: factor}, {Name: "reg", Type: region},
+		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "x", Type: arrow.PrimitiveTypes.Float64},
 	}
-	edu := array.NewDictionaryArray(factor, codes.NewArray(), dictionary)
-	for i := range n {
-		codes.Append(int8(i % 3))
-	}
-	reg := array.NewDictionaryArray(region, codes.NewArray(), dictionary)
-	batch := array.NewRecordBatch(schema, []arrow.Array{edu, reg, b.Field(2).NewArray(), b.Field(3).NewArray()}, int64(n))
-
-	feather := filepath.Join(t.TempDir(), "t.feather")
-	file, err := os.Create(feather)
-	require.NoError(t, err)
-	w, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
-	require.NoError(t, err)
-	require.NoError(t, w.Write(batch))
-	require.NoError(t, w.Close())
-
-	var message bytes.Buffer // as R writes it into the file
-	require.NoError(t, ipc.NewWriter(&message, ipc.WithSchema(schema)).Close())
 	type row struct {
-		Edu *string `parquet:"edu,optional,dict"`
-		Reg string  `parquet:"reg,dict"`
-		Yes bool    `parquet:"yes"`
-		X   float64 `parquet:"x"`
+		Edu *string `parquet:"edu,optional,dict" json:"edu"`
+		Reg string  `parquet:"reg,dict" json:"reg"`
+		Yes bool    `parquet:"yes" json:"yes"`
+		X   float64 `parquet:"x" json:"x"`
 	}
 	var rows []row
+	var texts []string
 	for i := range n {
 		r := row{Reg: levels[i%3], Yes: i%4 == 1, X: float64(i*i) / 2}
 		if i%7 != 0 {
 			r.Edu = &levels[i*2%3]
 		}
-		rows = append(rows, r)
+		text, err := json.Marshal(r)
+		require.NoError(t, err)
+		rows, texts = append(rows, r), append(texts, string(text))
 	}
-	plain, pq := filepath.Join(t.TempDir(), "plain.parquet"), filepath.Join(t.TempDir(), "t.parquet")
+	dir := t.TempDir()
+	feather, plain, pq := filepath.Join(dir, "t.feather"), filepath.Join(dir, "plain.parquet"), filepath.Join(dir, "t.parquet")
+	writeArrow(t, feather, fields, levels, texts...)
+	var message bytes.Buffer // as R writes it into the file
+	require.NoError(t, ipc.NewWriter(&message, ipc.WithSchema(arrow.NewSchema(fields, nil))).Close())
 	require.NoError(t, parquet.WriteFile(plain, rows))
 	require.NoError(t, parquet.WriteFile(pq, rows, parquet.KeyValueMetadata("ARROW:schema", base64.StdEncoding.EncodeToString(message.Bytes()))))
 

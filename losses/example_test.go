@@ -6,32 +6,10 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/losses"
 )
-
-func ExampleNewObjective() {
-	o, err := losses.NewObjective("sliced", losses.ObjectiveSetting{Dim: 3, Options: []byte(`{"directions": "basis"}`)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%T\n", o)
-	positive := domain.All(3)
-	clear(positive.Lower)
-	o, err = losses.NewObjective("auto", losses.ObjectiveSetting{Dim: 3, Domain: positive})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%T\n", o)
-	_, err = losses.NewObjective("classical", losses.ObjectiveSetting{Dim: 3, Domain: positive})
-	fmt.Println(err)
-	// Output:
-	// losses.Sliced
-	// losses.Truncated
-	// objective classical: it is for data on all of R^d; take truncated or sliced on a support
-}
 
 // One parameter step by hand.
 func ExampleNew() {

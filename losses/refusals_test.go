@@ -12,20 +12,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/nets"
 )
-
-type part struct {
-	model.Model
-	leave func(*model.Evaluation)
-}
-
-func (m part) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	t := m.Model.Evaluate(b, x)
-	m.leave(&t)
-	return t
-}
 
 type lacking struct{}
 
@@ -47,11 +37,15 @@ func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, 
 // A program is refused, or built if want is empty.
 func TestProgramsAreRefused(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
-	scoreAlone := part{g, func(t *model.Evaluation) { t.LogDensity = nil }}
-	noDiagonal := part{g, func(t *model.Evaluation) { t.Diagonal = nil }}
-	noProduct := part{g, func(t *model.Evaluation) { t.HessianProduct = nil }}
-	noScore := part{g, func(t *model.Evaluation) { t.Score = nil }}
-	masked := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
+	changed := func(change func(*model.Evaluation)) model.Model {
+		return testtables.Changed{Model: g, Change: change}
+	}
+	scoreAlone := testtables.ScoreAlone(g)
+	noDiagonal := changed(func(t *model.Evaluation) { t.Diagonal = nil })
+	noProduct := changed(func(t *model.Evaluation) { t.HessianProduct = nil })
+	noScore := changed(func(t *model.Evaluation) { t.Score = nil })
+	law := model.NewLogisticMissingness(selfMasked())
+	masked := &model.Joint{Model: normalModel(t, 3, model.FreeSymmetric), Missingness: law}
 	sliced := losses.Sliced{Directions: losses.Rademacher, Number: 1}
 	half := domain.All(d)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0}, B: 3}}
@@ -97,7 +91,7 @@ func TestProgramsAreRefused(t *testing.T) {
 		{g, byClosedForm, losses.Classical, 2, "closed-form expectations: take 1 draw per row, not 2"},
 		{g, byClosedForm, losses.Sliced{}, 1, "the closed form exists for the classical objective only"},
 		{model.NewQuartic(d), byClosedForm, losses.Classical, 1, "the closed form exists for normal models"},
-		{part{g, func(*model.Evaluation) {}}, byClosedForm, losses.Classical, 1, "exists for normal models"},
+		{changed(func(*model.Evaluation) {}), byClosedForm, losses.Classical, 1, "exists for normal models"},
 		{model.NewGaussian(d, model.Natural), byClosedForm, losses.Classical, 1, "the model has the parameter η = Pμ"},
 		{g, byCompleteData, ladder, 1, "it treats imputed cells as observed, but no noise was added"},
 		{g, byCompleteData, fixedNoise("one"), 1, "use em"},

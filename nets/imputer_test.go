@@ -140,22 +140,27 @@ func logNormal(gaps []int, x, mean []float64, moved func(j int) []float64) float
 	return -mat.Dot(&z, &z)/2 - stretch
 }
 
+// affine is xW + bias; nil is no bias.
+func affine(x []float64, w, bias *graph.Param) []float64 {
+	var y mat.VecDense
+	y.MulVec(mat.NewDense(w.Rows, w.Cols, w.Value).T(), mat.NewVecDense(len(x), x))
+	out := y.RawVector().Data
+	if bias != nil {
+		floats.Add(out, bias.Value)
+	}
+	return out
+}
+
 // byReLU are the outputs of a ReLU network with these weights and biases.
 func byReLU(params []*graph.Param, x ...float64) []float64 {
-	for l := 0; l < len(params); l += 2 {
-		weight, bias := params[l], params[l+1]
-		y := slices.Clone(bias.Value)
-		for j := range y {
-			for i, v := range x {
-				y[j] += v * weight.Value[i*weight.Cols+j]
-			}
-			if l+2 < len(params) {
-				y[j] = math.Max(y[j], 0)
-			}
+	for len(params) > 2 {
+		x = affine(x, params[0], params[1])
+		for j, v := range x {
+			x[j] = max(v, 0)
 		}
-		x = y
+		params = params[2:]
 	}
-	return x
+	return affine(x, params[0], params[1])
 }
 
 // Mean and standard deviation of the second cell given the others, by loops.

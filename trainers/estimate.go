@@ -201,11 +201,13 @@ func needsUnits(p *Prepared) bool {
 }
 
 func (r Run) save(e *engine.Engine) error {
-	r.State.Engine = e.Capture()
+	if e != nil {
+		r.State.Engine = e.Capture()
+	}
 	return r.Save(r.State)
 }
 
-// The state of a cancelled run is saved.
+// The state of a cancelled run is saved; e is nil for a mixture with levels.
 func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -330,9 +332,6 @@ func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Compariso
 		var err error
 		if t.View, err = p.newModel(); err != nil {
 			return nil, err
-		}
-		if t.View.Params()[0] == m.Params()[0] {
-			return nil, errors.New("ModelSpec.New returned the same model twice; with a truth it must make a new one at each call")
 		}
 	}
 	return t.Follow(m)

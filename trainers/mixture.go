@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -113,10 +114,7 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	case o.Components < 0 || o.Components > most:
 		return false, setting.Errorf("model_options", string(s.Model.Options), "%d components are too many for %d rows; use 1 to %d", o.Components, p.Table.N, most)
 	}
-	if err := s.Descent.Check(); err != nil {
-		return false, err
-	}
-	if err := s.Steps.Check(); err != nil {
+	if err := cmp.Or(s.Descent.Check(), s.Steps.Check()); err != nil {
 		return false, err
 	}
 	asked := *s
@@ -139,9 +137,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if err := run.State.claimSettings(p.Table, []any{same, p.components}); err != nil {
 		return nil, err
 	}
-	if run.State.Mixture == nil {
-		run.State.Mixture = &mixed.State{}
-	}
+	setting.Default(&run.State.Mixture, &mixed.State{})
 	c := mixed.Config{Components: p.components, Iterations: s.Descent.Iterations, Tolerance: s.Descent.Tolerance, Seed: s.Steps.Seed, Workers: s.Steps.Workers,
 		State: run.State.Mixture, Save: func() error { return run.Save(run.State) }}
 	if s.Steps.Observe != nil {
@@ -150,12 +146,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 		}
 	}
 	f, err := mixed.Fit(ctx, p.Table, c)
-	if ctx.Err() != nil && run.State.Mixture.Tried != nil {
-		if err := c.Save(); err != nil {
-			return nil, fmt.Errorf("interrupted, but the state could not be saved: %w", err)
-		}
-	}
-	if err != nil {
+	if err := run.ended(ctx, nil, err); err != nil {
 		return nil, err
 	}
 	r := &Result{Spec: s, Estimator: p.Estimator, Loss: -f.Likelihood, Size: math.NaN(), Converged: f.Converged}

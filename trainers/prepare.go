@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
@@ -63,10 +64,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	if err := s.named(); err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
+	if err := cmp.Or(s.named(), s.check()); err != nil {
 		return nil, err
 	}
 	setting.Default(&s.Weight.Cap, 1)
@@ -89,13 +87,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if prepared, err := prepareMixed(p); prepared || err != nil {
 		return p, err
 	}
-	if err := checkNominal(s, t); err != nil {
-		return nil, err
-	}
-	if err := p.parts(); err != nil {
-		return nil, err
-	}
-	if err := checkOrdinal(s, p.Table, p.Transform.Ordinal()); err != nil {
+	if err := cmp.Or(checkNominal(s, t), p.parts(), checkOrdinal(s, p.Table, p.Transform.Ordinal())); err != nil {
 		return nil, err
 	}
 	var err error
@@ -107,13 +99,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, setting.Errorf("method", p.Spec.Steps.Method, "%v", err)
 	}
 	p.Estimator = named.For(p.Model, p.objective, p.Support)
-	if err := checkEstimator(p, p.Estimator); err != nil {
-		return nil, err
-	}
-	if err := checkSettings(p); err != nil {
-		return nil, err
-	}
-	if err := checkUnread(p, s); err != nil {
+	if err := cmp.Or(checkEstimator(p, p.Estimator), checkSettings(p), checkUnread(p, s)); err != nil {
 		return nil, err
 	}
 	if s.Network != nil {

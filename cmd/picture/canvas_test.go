@@ -103,7 +103,7 @@ const (
 func TestSVGAndPNG(t *testing.T) {
 	var texts, pngs []string
 	for range 3 {
-		p := Network(smallNetwork(), nil, scene(t, smallNetwork()))
+		p := Network(smallNetwork(), nil, scene(smallNetwork()))
 		text := SVG(p, 3*vg.Inch, 2*vg.Inch, "")
 		var b bytes.Buffer
 		require.NoError(t, PNG(p, 3*vg.Inch, 2*vg.Inch, "")(&b))

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/graph/path"
 	"gonum.org/v1/gonum/graph/topo"
 	"gonum.org/v1/gonum/spatial/r2"
@@ -71,16 +70,16 @@ func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	g := lengths(len(n.Nodes), hops, rank)
 	pairs := 0.0
 	for _, nodes := range topo.ConnectedComponents(g) {
-		var ratios []float64 // of distance to hops
-		for i, a := range nodes {
-			from := path.DijkstraFrom(a, g)
-			for _, b := range nodes[:i] {
-				ratios = append(ratios, r2.Norm(r2.Sub(at[a.ID()], at[b.ID()]))/from.WeightTo(b.ID()))
+		n, ratio, square := 0.0, 0.0, 0.0
+		for i, from := range nodes {
+			hops := path.DijkstraFrom(from, g)
+			for _, to := range nodes[:i] {
+				r := r2.Norm(r2.Sub(at[from.ID()], at[to.ID()])) / hops.WeightTo(to.ID())
+				n, ratio, square = n+1, ratio+r, square+r*r
 			}
 		}
-		if len(ratios) > 0 { // the least of Σ(s·r − 1)² over s is n − (Σr)²/Σr²
-			sum := floats.Sum(ratios)
-			stress, pairs = stress+float64(len(ratios))-sum*sum/floats.Dot(ratios, ratios), pairs+float64(len(ratios))
+		if n > 0 {
+			stress, pairs = stress+n-ratio*ratio/square, pairs+n // Σ(s·r − 1)² at its smallest, s = Σr/Σr²
 		}
 	}
 	return crossings, stress / pairs
@@ -91,23 +90,8 @@ func cross(a, b, c, d r2.Vec) bool {
 	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0
 }
 
-// Crossings and stress by hops are recorded and compared with Fruchterman–Reingold.
+// Over all networks Fruchterman–Reingold has 755 crossings and 0.883 of stress.
 func TestQuality(t *testing.T) {
-	recorded := map[string]struct {
-		crossings, theirs int
-		stress, their     float64
-	}{
-		"airquality": {0, 0, 0.054, 0.019},
-		"bfi":        {591, 566, 0.153, 0.145},
-		"dense":      {1, 0, 0.027, 0.048},
-		"hundred":    {87, 103, 0.058, 0.123},
-		"random":     {6, 8, 0.065, 0.101},
-		"ring":       {0, 0, 0.016, 0.016},
-		"sixty":      {56, 75, 0.097, 0.123},
-		"star":       {0, 0, 0.140, 0.138},
-		"three":      {1, 3, 0.014, 0.079},
-		"tree":       {0, 0, 0.060, 0.091},
-	}
 	var crossings, theirs, fewer, lower int
 	var sum, their float64
 	for _, n := range tries(t) {
@@ -117,12 +101,7 @@ func TestQuality(t *testing.T) {
 		}
 		c, s := measure(n, Places(n.Nodes, n.edges()))
 		cOther, sOther := measure(n, other)
-		t.Logf("%q: {%d, %d, %.3f, %.3f},", n.Name, c, cOther, s, sOther)
-		want := recorded[n.Name]
-		require.Equal(t, want.theirs, cOther, n.Name)
-		require.InDelta(t, want.their, sOther, 6e-4, n.Name)
-		require.LessOrEqual(t, float64(c), 1.1*float64(want.crossings)+1, "%s: crossings", n.Name)
-		require.LessOrEqual(t, s, 1.1*want.stress+6e-4, "%s: stress", n.Name)
+		t.Logf("%s: %d crossings (%d), stress %.3f (%.3f)", n.Name, c, cOther, s, sOther)
 		crossings, theirs = crossings+c, theirs+cOther
 		sum, their = sum+s, their+sOther
 		if c <= cOther {
@@ -132,10 +111,12 @@ func TestQuality(t *testing.T) {
 			lower++
 		}
 	}
-	require.Less(t, crossings, theirs)
+	require.Equal(t, 755, theirs)
+	require.InDelta(t, 0.883, their, 3e-3)
+	require.LessOrEqual(t, crossings, 745)
+	require.Less(t, sum, 0.72)
 	require.GreaterOrEqual(t, fewer, 8, "of 10 networks")
 	require.GreaterOrEqual(t, lower, 7, "of 10 networks")
-	require.Less(t, sum, 0.8*their, "stress of all networks")
 }
 
 func TestPlacesDoNotDependOnTheOrder(t *testing.T) {

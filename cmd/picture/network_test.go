@@ -2,7 +2,6 @@ package picture
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"missingscore/internal/data/network"
 )
@@ -28,16 +25,9 @@ func smallNetwork() *network.Network {
 	}
 }
 
-func scene(t *testing.T, n *network.Network) *Scene {
-	t.Helper()
-	s := NewScene(n, Style{})
-	return s
-}
+func scene(n *network.Network) *Scene { return NewScene(n, Style{}) }
 
-func drawn(t *testing.T, n *network.Network) *plot.Plot {
-	t.Helper()
-	return Network(n, nil, scene(t, n))
-}
+func drawn(n *network.Network) *plot.Plot { return Network(n, nil, scene(n)) }
 
 func width(t *testing.T, style string) float64 {
 	found := regexp.MustCompile(`stroke-width:([0-9.]+)`).FindStringSubmatch(style)
@@ -50,7 +40,7 @@ func width(t *testing.T, style string) float64 {
 }
 
 func TestNetwork(t *testing.T) {
-	all := leaves(t, drawn(t, smallNetwork()))
+	all := leaves(t, drawn(smallNetwork()))
 	require.ElementsMatch(t, []string{"Partial correlation network", "Ozone", "a<b>&\"c\"", "Größe", "Temp",
 		"positive", "negative", "widest line: |partial correlation| = 0.5"}, texts(all))
 
@@ -73,39 +63,6 @@ func TestNetwork(t *testing.T) {
 	}
 	require.NotContains(t, blue[1], "stroke-opacity")
 	require.Contains(t, red[0], "stroke-opacity")
-}
-
-func TestNamesStayOnThePaper(t *testing.T) {
-	for _, c := range []struct {
-		format string
-		nodes  int
-		inside bool
-	}{{"V%d", 4, true}, {"V%d", 20, true}, {"Systolic pressure %d", 4, false}, {"a name of 21 letters %d", 30, false}, {"gene%03d", 100, false}} {
-		n := &network.Network{}
-		for i := range c.nodes {
-			n.Nodes = append(n.Nodes, fmt.Sprintf(c.format, i+1))
-			if i > 0 {
-				n.Edges = append(n.Edges, network.Edge{From: n.Nodes[i/2], To: n.Nodes[i], PartialCorrelation: 0.5})
-			}
-		}
-		chart := newChart(n, nil, scene(t, n))
-		paper := draw.NewCanvas(vgsvg.New(400, 380), 400, 380)
-		g := chart.fit(paper)
-		for _, n := range chart.placeNames(paper, g) {
-			name, box := chart.Labels[n.node], n.box()
-			require.Equal(t, c.inside, n.inside, name)
-			require.GreaterOrEqual(t, n.size, vg.Length(7))
-			require.GreaterOrEqual(t, float64(min(box.Min.X, box.Min.Y)), -1e-6, name)
-			require.LessOrEqual(t, float64(box.Max.X), 400+1e-6, name)
-			require.LessOrEqual(t, float64(box.Max.Y), 380+1e-6, name)
-		}
-		for i := range chart.Labels {
-			for j := range i {
-				gap := g.at[i].Sub(g.at[j])
-				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), float64(g.radius[i]+g.radius[j]), "circles overlap")
-			}
-		}
-	}
 }
 
 func TestLabelsAndGroups(t *testing.T) {
@@ -144,7 +101,7 @@ func cliques(groups, nodes int) *network.Network {
 }
 
 func TestModulesOfCliques(t *testing.T) {
-	s := scene(t, cliques(3, 6))
+	s := scene(cliques(3, 6))
 	require.True(t, s.Found)
 	require.Len(t, s.Groups, 3)
 	for g := range 3 {
@@ -154,12 +111,12 @@ func TestModulesOfCliques(t *testing.T) {
 	}
 	require.Equal(t, -1, s.Group[20])
 	require.NotEqual(t, s.Groups[0].Colour, s.Groups[1].Colour)
-	require.Empty(t, scene(t, cliques(1, 6)).Groups, "one module says nothing")
-	require.Empty(t, scene(t, smallNetwork()).Groups)
+	require.Empty(t, scene(cliques(1, 6)).Groups, "one module says nothing")
+	require.Empty(t, scene(smallNetwork()).Groups)
 }
 
 func TestLargeNetworks(t *testing.T) {
-	svg := func(n *network.Network) string { return SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter, "") }
+	svg := func(n *network.Network) string { return SVG(drawn(n), 10*vg.Centimeter, 10*vg.Centimeter, "") }
 	first := svg(cliques(10, 6))
 	require.Equal(t, first, svg(cliques(10, 6)), "equal input gives equal bytes")
 	require.Contains(t, first, "the 60 of 120 nodes with edges")
@@ -176,7 +133,7 @@ func TestPair(t *testing.T) {
 	other.Edges = other.Edges[:1]
 	other.Edges[0].PartialCorrelation = 0.25
 	both := [2]TitledNetwork{{"women", smallNetwork(), nil}, {"men <", other, nil}}
-	p := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(t, smallNetwork()))
+	p := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(smallNetwork()))
 	all := leaves(t, p)
 	require.Subset(t, texts(all), []string{"Two", "women", "men <", "positive", "negative", "widest line: |partial correlation| = 0.5"})
 	count := map[string]int{}
@@ -197,12 +154,12 @@ func TestPair(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	small := smallNetwork()
-	p := Differences([2]string{"sex f", "sex m"}, small, "none", scene(t, small))
+	p := Differences([2]string{"sex f", "sex m"}, small, "none", scene(small))
 	words := texts(leaves(t, p))
 	require.Subset(t, words, []string{"Partial correlations of sex f minus sex m", "larger in sex f", "larger in sex m", "widest line: |difference| = 0.5"})
 	require.NotContains(t, words, "positive")
 	require.NotContains(t, words, "none")
-	p = Differences([2]string{"f", "m"}, &network.Network{Nodes: small.Nodes}, "no pair differs", scene(t, small))
+	p = Differences([2]string{"f", "m"}, &network.Network{Nodes: small.Nodes}, "no pair differs", scene(small))
 	require.Contains(t, texts(leaves(t, p)), "no pair differs")
 }
 

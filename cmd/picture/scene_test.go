@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/spatial/r2"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
@@ -81,7 +82,7 @@ func TestHairballsHaveAMinimum(t *testing.T) {
 
 func TestLayoutIsShared(t *testing.T) {
 	n := numbered(12, 20)
-	s := scene(t, n)
+	s := scene(n)
 	var file bytes.Buffer
 	require.NoError(t, s.WriteLayout(&file, n.Nodes))
 	lines, err := csv.NewReader(&file).ReadAll()
@@ -129,7 +130,7 @@ func TestLayoutIsShared(t *testing.T) {
 
 func TestSizesOfNodes(t *testing.T) {
 	n := smallNetwork()
-	s := scene(t, n)
+	s := scene(n)
 	s.NodeSize = "expected_influence"
 	sizes := []float64{-1, math.NaN(), 1, 3}
 	c := newChart(n, sizes, s)
@@ -138,60 +139,69 @@ func TestSizesOfNodes(t *testing.T) {
 	require.Contains(t, texts(leaves(t, p)), "size of nodes: expected influence, -1 to 3")
 }
 
-// counted are the overlapping pairs of labels, the labels over another circle, and the share of the
-// lines' length under labels.
-func counted(t *testing.T, n *network.Network) (labels, circles int, lines float64) {
-	s := scene(t, n)
-	c := newChart(n, nil, s)
-	paper := draw.NewCanvas(vgsvg.New(s.Side(), s.Side()), s.Side(), s.Side())
-	g := c.fit(paper)
-	names := c.placeNames(paper, g)
-	require.Len(t, names, len(n.Nodes))
-	length, hidden := 0.0, 0.0
-	for k, a := range names {
-		for _, b := range names[:k] {
-			if overlap(a.box(), b.box()) > 1 {
-				labels++
-			}
-		}
-		if !a.inside && c.discsUnder(g, a) > 2 {
-			circles++
-		}
-		for _, l := range c.links {
-			if !a.inside {
-				hidden += within(a.box(), g.at[l.ends[0]], g.at[l.ends[1]])
-			}
-		}
-	}
-	for _, l := range c.links {
-		length += math.Hypot(float64(g.at[l.ends[0]].X-g.at[l.ends[1]].X), float64(g.at[l.ends[0]].Y-g.at[l.ends[1]].Y))
-	}
-	return labels, circles, hidden / length
-}
-
-// Networks of 4 to 100 nodes with two edges a node.
-func TestLabelsCoverLittle(t *testing.T) {
-	words := []string{"Find it difficult to approach others.", "Make friends easily.", "Systolic.blood.pressure.of.the.right.arm", "household income before tax", "Am exacting in my work."}
+// Names lie on the paper, circles apart; few labels overlap or cover circles and lines.
+func TestNamesCoverLittle(t *testing.T) {
+	words := []string{"Find it difficult to approach others.", "Make friends easily.", "Systolic.blood.pressure.of.the.right.arm",
+		"household income before tax", "Am exacting in my work."}
 	for _, c := range []struct {
-		nodes           int
-		labels, circles int
-		lines           float64
-	}{{4, 0, 0, 0.01}, {25, 0, 0, 0.06}, {60, 0, 0, 0.05}, {100, 0, 5, 0.15}} {
+		format         string
+		nodes          int
+		inside         bool
+		labels, covers int     // at most: pairs of overlapping labels, labels over other circles
+		lines          float64 // at most: share of the lines' length under labels
+	}{
+		{"V%d", 4, true, 0, 0, 0}, {"V%d", 20, true, 0, 0, 0}, {"gene%03d", 100, false, 0, 0, 0.03},
+		{"", 4, false, 0, 0, 0.01}, {"", 25, false, 0, 0, 0.06}, {"", 60, false, 0, 0, 0.05}, {"", 100, false, 0, 5, 0.15},
+	} {
 		n := &network.Network{Labels: map[string]string{}}
 		for i := range c.nodes {
 			name := fmt.Sprint("v", i)
 			n.Nodes, n.Labels[name] = append(n.Nodes, name), words[i%len(words)]
+			if c.format != "" {
+				n.Labels[name] = fmt.Sprintf(c.format, i+1)
+			}
 			for _, j := range []int{i / 2, i * 7 % (i + 1)} {
 				if j < i {
 					n.Edges = append(n.Edges, network.Edge{From: n.Nodes[j], To: name, PartialCorrelation: 0.2 + 0.01*float64(i%17)})
 				}
 			}
 		}
-		labels, circles, lines := counted(t, n)
-		t.Logf("%d nodes: %d pairs of labels overlap, %d labels cover a circle, %.1f %% of lines are covered", c.nodes, labels, circles, 100*lines)
-		require.LessOrEqual(t, labels, c.labels, c.nodes)
-		require.LessOrEqual(t, circles, c.circles, c.nodes)
-		require.LessOrEqual(t, lines, c.lines, c.nodes)
+		s := scene(n)
+		chart := newChart(n, nil, s)
+		paper := draw.NewCanvas(vgsvg.New(s.Side(), s.Side()), s.Side(), s.Side())
+		g := chart.fit(paper)
+		names := chart.placeNames(paper, g)
+		require.Len(t, names, c.nodes)
+		labels, covers, length, hidden := 0, 0, 0.0, 0.0
+		for k, a := range names {
+			name, box := chart.Labels[a.node], a.box()
+			require.Equal(t, c.inside, a.inside, name)
+			require.GreaterOrEqual(t, a.size, vg.Length(7))
+			require.GreaterOrEqual(t, float64(min(box.Min.X, box.Min.Y)), -1e-6, name)
+			require.LessOrEqual(t, float64(max(box.Max.X, box.Max.Y)), float64(s.Side())+1e-6, name)
+			for j, b := range names[:k] {
+				if overlap(box, b.box()) > 1 {
+					labels++
+				}
+				gap := g.at[k].Sub(g.at[j])
+				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), float64(g.radius[k]+g.radius[j]), "circles overlap")
+			}
+			if !a.inside && chart.discsUnder(g, a) > 2 {
+				covers++
+			}
+			for _, l := range chart.links {
+				if !a.inside {
+					hidden += within(box, g.at[l.ends[0]], g.at[l.ends[1]])
+				}
+			}
+		}
+		for _, l := range chart.links {
+			length += math.Hypot(float64(g.at[l.ends[0]].X-g.at[l.ends[1]].X), float64(g.at[l.ends[0]].Y-g.at[l.ends[1]].Y))
+		}
+		t.Logf("%d nodes: %d pairs of labels overlap, %d cover a circle, %.1f %% of lines", c.nodes, labels, covers, 100*hidden/length)
+		require.LessOrEqual(t, labels, c.labels, c)
+		require.LessOrEqual(t, covers, c.covers, c)
+		require.LessOrEqual(t, hidden, c.lines*length, c)
 	}
 }
 

@@ -285,30 +285,19 @@ func TestCensoredBounds(t *testing.T) {
 	require.ErrorContains(t, box().Censoring([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
 }
 
-func TestCensoredSections(t *testing.T) {
-	s := censored()
-	names := []string{"a", "b", "c", "d"}
-	x, mask := []float64{1, 9, 0, 0}, []float64{1, 0, 1, 0}
-	var c domain.Section
-	s.Section(&c, x, mask)
-	low, high := c.Interval(x, 1)
-	require.Equal(t, []float64{-inf, 1}, []float64{low, high})
-	require.True(t, c.Contains([]float64{1, 0.9, 0, 0}, mask))
-	require.False(t, c.Contains([]float64{1, 1.1, 0, 0}, mask))
-
-	_, why := s.Outside(names, x, mask)
-	require.NoError(t, why)
-	cell, why := s.Outside(names, []float64{2.5, 2, 0, 0}, []float64{1, 1, 1, 1})
-	require.Equal(t, 0, cell)
-	require.EqualError(t, why, "is above the upper bound 2 of observed cells (others are censored)")
-	_, why = s.Outside(names, []float64{1, 4, 0, 0}, []float64{1, 1, 1, 1})
-	require.EqualError(t, why, "is above the upper bound 3 of observed cells (others are censored)")
-	_, why = s.Outside(names, []float64{1, 2, 3, 0}, []float64{1, 1, 1, 1})
-	require.EqualError(t, why, "is above the upper bound 1")
-
+func TestOutsideCensored(t *testing.T) {
+	s, names := censored(), []string{"a", "b", "c", "d"}
+	for why, x := range map[string][]float64{
+		"is above the upper bound 2 of observed cells (others are censored)": {2.5, 2, 0, 0},
+		"is above the upper bound 3 of observed cells (others are censored)": {1, 4, 0, 0},
+		"is above the upper bound 1":                                         {1, 2, 3, 0},
+	} {
+		_, err := s.Outside(names, x, []float64{1, 1, 1, 1})
+		require.EqualError(t, err, why)
+	}
 	s.Half = []domain.HalfSpace{{A: []float64{1, 0, 0, 1}, B: 3}}
-	_, why = s.Outside(names, []float64{0, 2, 0, 1.5}, []float64{0, 1, 1, 1})
-	require.ErrorContains(t, why, "at least 3.5", "a missing first cell is above 2")
+	_, err := s.Outside(names, []float64{0, 2, 0, 1.5}, []float64{0, 1, 1, 1})
+	require.ErrorContains(t, err, "at least 3.5", "a missing first cell is above 2")
 	point, ok := s.Interior([]float64{0, 2, 0, -1}, []float64{0, 0, 1, 1})
 	require.True(t, ok)
 	require.True(t, point[0] > 2 && point[0] < 4 && point[1] < 1, "%v", point)

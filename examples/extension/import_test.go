@@ -75,29 +75,21 @@ func TestImportedModels(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return imported(t, d, sums) })
 }
 
-// Gorgonia's gradient multiplies by (1 + x²)^1.5 where it should divide.
-const inverseSqrt = 2
-
+// Values of Gorgonia's machine; TestImportedModels has their derivatives.
 func TestImportedOperations(t *testing.T) {
 	const n, d = 4, 2
 	rows := []float64{0.3, 1, -1, 0.5, 2, -0.2, 0.1, -0.7}
 	for k := range [14]node{} {
 		f := func(g *gorgonia.ExprGraph, x node) (node, error) { return gorgonia.Sum(parts(g, x)[k], 1) }
 		g := gorgonia.NewGraph()
-		x := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(n, d), gorgonia.WithName("x"), gorgonia.WithValue(tensor.New(tensor.WithShape(n, d), tensor.WithBacking(slices.Clone(rows)))))
+		x := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(n, d), gorgonia.WithName("x"),
+			gorgonia.WithValue(tensor.New(tensor.WithShape(n, d), tensor.WithBacking(slices.Clone(rows)))))
 		log, err := f(g, x)
 		require.NoError(t, err)
-		var want gorgonia.Value
-		read := gorgonia.Read(log, &want)
-		score, err := gorgonia.Grad(gorgonia.Must(gorgonia.Sum(log)), x)
-		require.NoError(t, err)
-		machine := gorgonia.NewTapeMachine(g.SubgraphRoots(append(score, log, read)...))
+		machine := gorgonia.NewTapeMachine(g)
 		require.NoError(t, machine.RunAll())
-		gotLog, gotScore := at(t, imported(t, d, f), rows)
-		require.InDeltaSlice(t, want.Data(), gotLog, 1e-12, "%d", k)
-		if k != inverseSqrt {
-			require.InDeltaSlice(t, score[0].Value().Data(), gotScore, 1e-12, "%d", k)
-		}
+		got, _ := at(t, imported(t, d, f), rows)
+		require.InDeltaSlice(t, log.Value().Data(), got, 1e-12, "%d", k)
 		require.NoError(t, machine.Close())
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
 	"missingscore/graph/model"
@@ -23,26 +21,6 @@ func TestEstimators(t *testing.T) {
 	for _, name := range []string{"iw-heavy", "iw-hot-deck", "iw-tempered", "blend"} {
 		t.Run(name, func(t *testing.T) { estimatortest.Run(t, name) })
 	}
-}
-
-type fitting struct {
-	method, imputer string                 // imputer: of nets.Imputers, "" is the paper's
-	objective       trainers.ObjectiveSpec // auto: classical, or truncated on the model's support
-	draws, epochs   int
-	seed            uint64
-}
-
-func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Result {
-	t.Helper()
-	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-		Model:     trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
-		Objective: f.objective,
-		KeepUnits: true,
-		Steps:     trainers.Steps{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: trainers.ImputerSpec{Kind: f.imputer}},
-		Descent:   trainers.Descent{Epochs: f.epochs, Validation: new(0.0)},
-	}, trainers.Run{})
-	require.NoError(t, err)
-	return result
 }
 
 func hide(t *testing.T, names []string, x []float64, seed uint64) *data.Table {
@@ -62,41 +40,19 @@ func TestRootsAreFound(t *testing.T) {
 	for range n {
 		x = append(x, rng.ExpFloat64(), rng.ExpFloat64()/2)
 	}
-	m := roots(t, 2)
-	r := fit(t, hide(t, []string{"a", "b"}, x, 1), m, fitting{method: "iw", draws: 20, epochs: 60, seed: 1})
+	table, m := hide(t, []string{"a", "b"}, x, 1), roots(t, 2)
+	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{
+		Model:     trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
+		KeepUnits: true,
+		Steps:     trainers.Steps{Method: "iw", Draws: 20, Seed: 1},
+		Descent:   trainers.Descent{Epochs: 60, Validation: new(0.0)},
+	}, trainers.Run{})
+	require.NoError(t, err)
 	require.Equal(t, "truncated", r.Spec.Objective.Kind, "the model states its support")
 	require.Equal(t, model.SupportOf(m), r.Model.Domain)
 	packed := m.Params()[1].Value
 	require.InDelta(t, 1, math.Exp(2*packed[0]), 0.4)
 	require.InDelta(t, 2, math.Exp(2*packed[2])+packed[1]*packed[1], 0.7)
-}
-
-// Other parts by estimatortest.
-func TestANormalIsFound(t *testing.T) {
-	const n = 2000
-	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
-	truth, ok := distmv.NewNormal([]float64{0, 0, 0}, sigma, rand.NewPCG(1, 9))
-	require.True(t, ok)
-	x := make([]float64, 0, 3*n)
-	for range n {
-		x = append(x, truth.Rand(nil)...)
-	}
-	table := hide(t, []string{"a", "b", "c"}, x, 9)
-	var want mat.Dense
-	require.NoError(t, want.Inverse(sigma))
-	for name, f := range map[string]fitting{
-		"mixture imputer":  {method: "var", imputer: "own-mixture"},
-		"weighted columns": {method: "iw", objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1,0.5,1]}`)}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f.draws, f.epochs, f.seed = 20, 30, 3
-			m := model.NewGaussian(3, model.CholeskyFactor)
-			fit(t, table, m, f)
-			for i, v := range want.RawMatrix().Data {
-				require.InDelta(t, v, m.Precision().At(i/3, i%3), 0.35)
-			}
-		})
-	}
 }
 
 // A model of one's own, fitted by Marg-Var to a table with missing cells.

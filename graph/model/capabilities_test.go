@@ -13,6 +13,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 type exponential struct{ log *graph.Param }
@@ -38,27 +39,8 @@ func (m exponential) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Evaluation{LogDensity: b.RowDot(b.Map(root, x), minus), Score: minus}
 }
 
-type leave struct {
-	model.Model
-	parts func(*model.Evaluation)
-}
-
-func (m leave) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	t := m.Model.Evaluate(b, x)
-	m.parts(&t)
-	return t
-}
-
-func TestModelsOfFewParts(t *testing.T) {
+func TestModelOfFewParts(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return exponential{graph.NewParam("log rate", 1, d)} })
-	for _, parts := range []func(*model.Evaluation){
-		func(t *model.Evaluation) { t.LogDensity = nil },
-		func(t *model.Evaluation) { t.Diagonal = nil },
-		func(t *model.Evaluation) { t.HessianProduct = nil },
-		func(t *model.Evaluation) { t.LogDensity, t.Diagonal, t.HessianProduct = nil, nil, nil },
-	} {
-		modeltest.Run(t, func(d int) model.Model { return leave{randomMixture(t, d, 2), parts} })
-	}
 }
 
 func TestCapabilities(t *testing.T) {
@@ -68,8 +50,9 @@ func TestCapabilities(t *testing.T) {
 	whole := model.Capabilities{Density: true, Diagonal: true, HessianProduct: true}
 	constant := whole
 	constant.ConstantHessian = true
-	bare := leave{g, func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} }}
-	alone := leave{g, func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false }}
+	changed := func(change func(*model.Evaluation)) model.Model { return testtables.Changed{Model: g, Change: change} }
+	bare := changed(func(t *model.Evaluation) { *t = model.Evaluation{Score: t.Score} })
+	alone := changed(func(t *model.Evaluation) { t.LogDensity, t.ConstantHessian = nil, false })
 	second := model.Capabilities{Diagonal: true, HessianProduct: true}
 	mean, deviation := []float64{1, 2}, []float64{1, 2}
 	for _, c := range []struct {
@@ -78,6 +61,7 @@ func TestCapabilities(t *testing.T) {
 		want model.Capabilities
 	}{
 		{"gaussian", g, constant},
+		{"natural gaussian", model.NewGaussian(2, model.Natural), constant},
 		{"quartic", model.NewQuartic(2), whole},
 		{"score alone", alone, second},
 		{

@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,85 +9,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
-	"missingscore/internal/stream"
 )
-
-func derived(m model.Model) model.Model {
-	return model.FromLogDensity(m.Dim(), m.Params(), func(b *graph.Builder, x graph.Node) graph.Node {
-		return m.Evaluate(b, x).LogDensity
-	})
-}
-
-// The parameters' gradients are of a sum of log q, score, diagonal and a Hessian product.
-func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[string][]float64 {
-	t.Helper()
-	d := m.Dim()
-	n := len(x) / d
-	p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
-		e := m.Evaluate(b, b.Input("x", n, d))
-		v := b.Input("v", n, d)
-		product := e.HessianProduct(v)
-		b.Output("log", e.LogDensity)
-		b.Output("score", e.Score)
-		b.Output("diagonal", e.Diagonal)
-		b.Output("product", product)
-		square := b.Add(b.Map(graph.Square, e.Score), b.Scale(2, e.Diagonal))
-		b.Minimise(b.Add(b.Add(b.Sum(square), b.Sum(b.Prod(v, product))), b.Sum(e.LogDensity)), m.Params()...)
-	})
-	require.NoError(t, err)
-	copy(p.Input("x"), x)
-	for i := range p.Input("v") {
-		p.Input("v")[i] = math.Sin(float64(i))
-	}
-	require.NoError(t, p.Run())
-	found := map[string][]float64{}
-	for _, name := range []string{"log", "score", "diagonal", "product"} {
-		found[name] = slices.Clone(p.Output(name))
-	}
-	for _, q := range m.Params() {
-		found["by "+q.Name] = slices.Clone(p.Grad(q))
-	}
-	return found
-}
-
-func handWritten(t testing.TB, d int) map[string]model.Model {
-	rng := stream.New(3, 3)
-	models := map[string]model.Model{
-		"gaussian": model.NewGaussian(d, model.CholeskyFactor),
-		"natural":  model.NewGaussian(d, model.Natural),
-		"quartic":  model.NewQuartic(d),
-		"mixture":  randomMixture(t, d, 3),
-	}
-	for _, m := range models {
-		for _, p := range m.Params() {
-			for i := range p.Value {
-				p.Value[i] += 0.3 * rng.NormFloat64()
-			}
-		}
-	}
-	return models
-}
-
-func TestDerivedEqualsHandWritten(t *testing.T) {
-	for _, d := range []int{1, 2, 5} {
-		rng := stream.New(2, uint64(d))
-		x := make([]float64, 4*d)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		for name, m := range handWritten(t, d) {
-			for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
-				tolerance := map[graph.DType]float64{graph.Float64: 1e-11, graph.Float32: 2e-4}[dtype]
-				want, got := values(t, m, x, dtype), values(t, derived(m), x, dtype)
-				for part, w := range want {
-					for i := range w {
-						require.InDelta(t, w[i], got[part][i], tolerance*(1+math.Abs(w[i])), "%s, %d columns, %v, %s", name, d, dtype, part)
-					}
-				}
-			}
-		}
-	}
-}
 
 // Every operation of row-wise log densities, in both factors of a product.
 func TestDerivedOperations(t *testing.T) {

@@ -12,19 +12,6 @@ import (
 	"missingscore/graph/modeltest"
 )
 
-func TestQuarticIsIntegrable(t *testing.T) {
-	q := model.NewQuartic(2)
-	require.True(t, mat.EqualApprox(mat.NewSymDense(2, []float64{-0.5, 0, 0, -0.5}), q.Theta(), 1e-15), "start")
-	for _, v := range []float64{-30, 0, 30} { // whatever the parameters
-		for i := range q.Packed.Value {
-			q.Packed.Value[i] = v * math.Sin(float64(i+1))
-		}
-		var e mat.EigenSym
-		require.True(t, e.Factorize(q.Theta(), false))
-		require.LessOrEqual(t, e.Values(nil)[1], 1e-9*math.Abs(e.Values(nil)[0]))
-	}
-}
-
 // The start's size by quadrature.
 func TestQuarticInitialRMS(t *testing.T) {
 	density := func(x float64) float64 { return math.Exp(-x * x * x * x / 2) }

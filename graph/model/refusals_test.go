@@ -11,13 +11,14 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
 func TestRefusals(t *testing.T) {
 	g, q, mixture := model.NewGaussian(2, model.CholeskyFactor), model.NewQuartic(2), randomMixture(t, 3, 4)
 	indefinite, three := mat.NewSymDense(2, []float64{1, 2, 2, 1}), mat.NewSymDense(3, nil)
 	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(indefinite))
-	noScore := leave{g, func(t *model.Evaluation) { t.Score = nil }}
+	noScore := testtables.Changed{Model: g, Change: func(t *model.Evaluation) { t.Score = nil }}
 	flat := mixture.Quantities()
 	flat[2].Value[1] = 0
 	mixed, bent, broken := mixedExample(), mixedExample(), mixedExample()
@@ -65,37 +66,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-type misshapen struct {
-	model.Model
-	part string
-}
-
-func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	e := m.Model.Evaluate(b, x)
-	switch m.part {
-	case "LogDensity":
-		e.LogDensity = x
-	case "Score":
-		e.Score = e.LogDensity
-	case "Diagonal":
-		e.Diagonal = e.LogDensity
-	case "HessianProduct":
-		e.HessianProduct = func(graph.Node) graph.Node { return e.LogDensity }
-	}
-	return e
-}
-
 func TestShapesOfEvaluation(t *testing.T) {
-	for part, want := range map[string]string{
-		"LogDensity": "has shape (4, 3), expected (4, 1)", "Score": "has shape (4, 1), expected (4, 3)",
-		"Diagonal": "has shape (4, 1), expected (4, 3)", "HessianProduct": "has shape (4, 1), expected (4, 3)",
+	for want, parts := range map[string]func(*model.Evaluation){
+		"LogDensity has shape (4, 3), expected (4, 1)": func(e *model.Evaluation) { e.LogDensity = e.Score },
+		"Score has shape (4, 1), expected (4, 3)":      func(e *model.Evaluation) { e.Score = e.LogDensity },
+		"Diagonal has shape (4, 1), expected (4, 3)":   func(e *model.Evaluation) { e.Diagonal = e.LogDensity },
+		"HessianProduct has shape (4, 1), expected (4, 3)": func(e *model.Evaluation) {
+			log := e.LogDensity
+			e.HessianProduct = func(graph.Node) graph.Node { return log }
+		},
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			x := b.Input("x", 4, 3)
-			e := model.Evaluate(b, misshapen{model.NewGaussian(3, model.CholeskyFactor), part}, x)
+			m := testtables.Changed{Model: model.NewGaussian(3, model.CholeskyFactor), Change: parts}
+			e := model.Evaluate(b, m, x)
 			b.Output("product", e.NeedHessianProduct(b)(x))
 		})
-		require.EqualError(t, err, "the model's "+part+" "+want)
+		require.EqualError(t, err, "the model's "+want)
 	}
 }
 

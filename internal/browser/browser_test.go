@@ -1,12 +1,15 @@
 package browser
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,48 +63,36 @@ var hostile = []string{
 	"😀🧪", strings.Repeat("very long name ", 20) + "end", "a,b;c\\d", "${broken}`{{.}}", "]]>--><!--", "x",
 }
 
-// A chain of ten columns, each a third of the one before and noise, with gaps.
+// table is a simulated star of ten columns with hostile names, and a column of sides.
 func table(t *testing.T, dir string) string {
 	t.Helper()
-	var b strings.Builder
-	for j, name := range hostile {
-		if j > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `"`)
-	}
-	b.WriteString(",side\n")
-	state := uint32(7)
-	uniform := func() float64 {
-		state = state*1664525 + 1013904223
-		return float64(state>>8)/(1<<24) - 0.5
-	}
-	for i := range 240 {
-		last := 0.0
-		for j := range hostile {
-			sign := 1.0
-			if j%3 == 2 {
-				sign = -1
-			}
-			last = sign*0.8*last + uniform() + uniform() + uniform()
-			if uniform() > -0.42 {
-				fmt.Fprintf(&b, "%.4f", last)
-			}
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s\n", []string{"left", "right"}[i%2])
+	ran(t, "simulate", "star", "--d", "10", "--n", "240", "--missing", "0.08", "--out", dir)
+	simulated, err := os.ReadFile(filepath.Join(dir, "data.csv"))
+	must(t, err)
+	_, rows, _ := strings.Cut(strings.TrimSpace(string(simulated)), "\n")
+	var b bytes.Buffer
+	header := csv.NewWriter(&b)
+	must(t, header.Write(append(slices.Clone(hostile), "side")))
+	header.Flush()
+	for i, row := range strings.Split(rows, "\n") {
+		fmt.Fprintf(&b, "%s,%s\n", row, []string{"left", "right"}[i%2])
 	}
 	path := filepath.Join(dir, "hostile.csv")
-	must(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	must(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
+}
+
+func ran(t *testing.T, args ...string) {
+	t.Helper()
+	if text, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, text)
+	}
 }
 
 func report(t *testing.T, args ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	if text, err := exec.Command(program, append(args, "--out", out)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, text)
-	}
+	ran(t, append(args, "--out", out)...)
 	return filepath.Join(out, "report.html")
 }
 
@@ -116,34 +107,18 @@ type page struct {
 	name map[string]string // of downloads, by their identity
 }
 
-// Tried three times: Chromium may fail to start on a busy machine.
-func started(t *testing.T, path string) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1200, 1000))
-	var failed error
-	for range 3 {
-		allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
-		tab, shut := chromedp.NewContext(allocated)
-		ctx, stop := context.WithTimeout(tab, 60*time.Second)
-		if failed = chromedp.Run(ctx); failed == nil {
-			t.Cleanup(func() { stop(); shut(); end() })
-			return ctx
-		}
-		stop()
-		shut()
-		end()
-	}
-	t.Fatal(failed)
-	return nil
-}
-
 func open(t *testing.T, file string) *page {
 	t.Helper()
 	path, err := chromium()
 	if err != nil {
 		t.Skip(err)
 	}
-	ctx := started(t, path)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute)) // on a busy machine it starts slowly
+	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
+	tab, shut := chromedp.NewContext(allocated)
+	ctx, stop := context.WithTimeout(tab, time.Minute)
+	t.Cleanup(func() { stop(); shut(); end() })
 	p := &page{t: t, ctx: ctx, downloads: t.TempDir(), finished: make(chan string, 8), name: map[string]string{}}
 	own := (&url.URL{Scheme: "file", Path: file}).String()
 	chromedp.ListenTarget(ctx, func(event any) { p.heard(event, own) })

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,9 +68,7 @@ func TestNetworkReport(t *testing.T) {
 func TestManyEdges(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	if text, err := exec.Command(program, "simulate", "normal", "--d", "120", "--n", "60", "--missing", "0.1", "--out", out).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	ran(t, "simulate", "normal", "--d", "120", "--n", "60", "--missing", "0.1", "--out", out)
 	p := open(t, report(t, "network", filepath.Join(out, "data.csv"), "--method", "pairwise", "--lambdas", "6", "--lambda-min", "0.002", "--select", "density=0.5"))
 	drawn := p.lines()
 	want(t, drawn == 1500, "%v edges are drawn", drawn)

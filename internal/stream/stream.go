@@ -4,6 +4,8 @@ package stream
 import (
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/internal/simd"
 )
 
@@ -66,6 +68,17 @@ func (s *Stream) Normals(dst []float64) {
 	for i := range dst {
 		dst[i] = s.NormFloat64()
 	}
+}
+
+// Pick returns an index with probabilities proportional to p; with p all 0 the first.
+func Pick(rng *rand.Rand, p []float64) int {
+	u := rng.Float64() * floats.Sum(p)
+	for k, v := range p {
+		if u -= v; u < 0 {
+			return k
+		}
+	}
+	return floats.MaxIdx(p) // rounding
 }
 
 // Singles draws float32 normals five times as fast as Normals. See simd.Lanes.

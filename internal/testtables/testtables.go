@@ -100,3 +100,20 @@ func Gradient(t testing.TB, p *graph.Program, params []*graph.Param, most float6
 	}
 	require.Equal(t, size, diff.Compared)
 }
+
+// Changed is a model with changed parts of its evaluation.
+type Changed struct {
+	model.Model
+	Change func(*model.Evaluation)
+}
+
+func (m Changed) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	t := m.Model.Evaluate(b, x)
+	m.Change(&t)
+	return t
+}
+
+// ScoreAlone is a model without a log density.
+func ScoreAlone(m model.Model) model.Model {
+	return Changed{m, func(t *model.Evaluation) { t.LogDensity = nil }}
+}

@@ -16,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
@@ -85,19 +86,11 @@ func censored(t *testing.T) *fitted.Model {
 }
 
 func mixture(t *testing.T) *fitted.Model {
-	m, err := model.New("mixture", columns, []byte(`{"components":2}`), stream.New(1))
+	m, err := model.NewMixture(simulate.Mixture{
+		Weights: []float64{1, 1}, Means: [][]float64{{-0.8, 0.5, 0}, {0.7, -0.4, 0.6}},
+		Deviations: [][]float64{{0.7, 1, 0.8}, {0.9, 0.6, 1.1}},
+	})
 	require.NoError(t, err)
-	p := m.(model.Parametric)
-	q := p.Quantities()
-	for i, v := range q {
-		switch v.Name {
-		case "means":
-			copy(q[i].Value, []float64{-0.8, 0.5, 0, 0.7, -0.4, 0.6})
-		case "deviations":
-			copy(q[i].Value, []float64{0.7, 1, 0.8, 0.9, 0.6, 1.1})
-		}
-	}
-	require.NoError(t, p.SetQuantities(q))
 	return named(m, nil)
 }
 
@@ -169,24 +162,6 @@ func uniform(ranks []int) float64 {
 		sum += (c - expected) * (c - expected) / expected
 	}
 	return distuv.ChiSquared{K: draws}.Survival(sum)
-}
-
-// Draws 1.3 times too narrow or wide, or off by a fifth of a deviation, fail.
-func TestUniformNotices(t *testing.T) {
-	rng := stream.New(1)
-	for law, fails := range map[[2]float64]bool{{1, 0}: false, {1 / 1.3, 0}: true, {1.3, 0}: true, {1, 0.2}: true} {
-		var ranks []int
-		for range most {
-			truth, rank := rng.NormFloat64(), 0
-			for range draws {
-				if law[1]+law[0]*rng.NormFloat64() < truth {
-					rank++
-				}
-			}
-			ranks = append(ranks, rank)
-		}
-		require.Equal(t, fails, uniform(ranks) < 1e-4, law)
-	}
 }
 
 // truths are drawn rows; of a censored model, rows whose cells are missing.

@@ -9,19 +9,12 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/estimatortest"
 	"missingscore/trainers/source"
 )
-
-type scoreAlone struct{ model.Model }
-
-func (m scoreAlone) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	t := m.Model.Evaluate(b, x)
-	t.LogDensity = nil
-	return t
-}
 
 // Probability ½ for every cell.
 func fair() model.Missingness {
@@ -66,8 +59,8 @@ func TestCheck(t *testing.T) {
 		{"exact", model.NewQuartic(2), nil, "method exact: it needs a Gaussian model"},
 		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it cannot be combined with a missingness mechanism"},
 		{"em-full", g, censored, "method em-full: it treats imputed cells as observed"},
-		{"iw", scoreAlone{g}, nil, "method iw: the model has no log density, which this method needs; use zeroed, full"},
-		{"zeroed", scoreAlone{g}, nil, ""},
+		{"iw", testtables.ScoreAlone(g), nil, "method iw: the model has no log density, which this method needs; use zeroed, full"},
+		{"zeroed", testtables.ScoreAlone(g), nil, ""},
 		{"var", model.NewQuartic(2), censored, ""},
 		{"pairwise", model.NewQuartic(2), nil, "method pairwise: it needs a Gaussian model"},
 		{"pairwise", g, censored, "method pairwise: pairwise moments are for columns without bounds"},

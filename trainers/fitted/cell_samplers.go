@@ -1,6 +1,7 @@
 package fitted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +24,37 @@ type sampler[T any] struct {
 	chains  func(*Model) bool // of missing cells: whether it uses Markov chains with an R-hat; nil: never
 }
 
-func samplerByName[T any](all []sampler[T], what, name string) (s sampler[T], err error) {
-	i := slices.IndexFunc(all, func(s sampler[T]) bool { return s.name == name })
-	if i < 0 {
-		return s, fmt.Errorf("unknown sampler %q for %s: use one of %s", name, what, strings.Join(samplerNames(all), ", "))
+// only returns the one sampler of a model without a choice, and the refusal of others; else "".
+func (f *Model) only() (name string, others error) {
+	switch {
+	case f.Posterior != nil:
+		return predictive, errPredictive
+	case f.mixed() != nil:
+		return "exact", errLevels
 	}
-	return all[i], nil
+	return "", nil
+}
+
+// choose returns the sampler with this name; for auto the first of order that supports the model, or
+// the refusal of the last. own and others are as in Model.only.
+func choose[T any](f *Model, all []sampler[T], what, name, own string, others error, order ...string) (s sampler[T], err error) {
+	if name != "auto" && name != "" {
+		order = []string{name}
+	}
+	for _, name := range order {
+		i := slices.IndexFunc(all, func(s sampler[T]) bool { return s.name == name })
+		if i < 0 {
+			return s, fmt.Errorf("unknown sampler %q for %s: use one of %s", name, what, strings.Join(samplerNames(all), ", "))
+		}
+		s, err = all[i], others
+		if own == "" || own == s.name {
+			err = s.refuses(f)
+		}
+		if err == nil {
+			break
+		}
+	}
+	return s, err
 }
 
 func samplerNames[T any](all []sampler[T]) []string {
@@ -46,13 +72,16 @@ var cellSamplers = []sampler[cellDrawer]{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
 		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-			if f.mixed() != nil {
-				return byComponents(f, z, c.Draws), nil
+			if m := f.mixed(); m != nil {
+				return byComponents(m, z, c.Draws), nil
 			}
 			return bySource(f, z, c.Draws, source.Exact.New)
 		},
 	},
-	{name: "mcmc", refuses: refusesCellChains, run: byChains, chains: func(*Model) bool { return true }},
+	{
+		name: "mcmc", refuses: func(f *Model) error { return f.needsDensity("Monte Carlo", "use diffusion") },
+		run: byChains, chains: func(*Model) bool { return true },
+	},
 	{
 		name: "imputer", refuses: func(f *Model) error {
 			if f.Imputer == nil {
@@ -64,7 +93,15 @@ var cellSamplers = []sampler[cellDrawer]{
 			return bySource(f, z, c.Draws, newLeastNoise(f))
 		},
 	},
-	{name: "diffusion", refuses: refusesCellNoise, run: byLangevin},
+	{
+		name: "diffusion", refuses: func(f *Model) error {
+			if f.regressed() {
+				return errors.New("diffusion does not support cells missing not at random: use mcmc")
+			}
+			return f.needsNoise("mcmc")
+		},
+		run: byLangevin,
+	},
 	{
 		name: "latent", refuses: func(f *Model) error {
 			if !f.ordinal() {
@@ -79,34 +116,6 @@ var cellSamplers = []sampler[cellDrawer]{
 
 // Samplers are the values of ImputeConfig.Sampler.
 var Samplers = samplerNames(cellSamplers)
-
-// cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact,
-// diffusion, mcmc that the model supports: far from the table's rows the density at the least noise
-// level is not learnt, and chains go there. It fails if the model does not support the sampler.
-func (f *Model) cellSamplerFor(name string) (sampler[cellDrawer], error) {
-	if name == "auto" && f.Posterior != nil {
-		name = predictive
-	}
-	if name == "auto" {
-		for _, name = range []string{"latent", "exact", "diffusion", "mcmc"} {
-			if s, err := samplerByName(cellSamplers, "missing cells", name); err != nil || s.refuses(f) == nil {
-				return s, err
-			}
-		}
-	}
-	s, err := samplerByName(cellSamplers, "missing cells", name)
-	switch {
-	case err != nil:
-		return s, err
-	case f.Posterior != nil && s.name != predictive:
-		return s, errPredictive
-	case f.ordinal() && s.name != "latent":
-		return s, errLatent
-	case f.mixed() != nil && s.name != "exact":
-		return s, errLevels
-	}
-	return s, s.refuses(f)
-}
 
 var errScoreAlone = errors.New("the model has a score but no log density and no noise levels, so it cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
 
@@ -125,7 +134,8 @@ func refusesExactCells(f *Model) error {
 	return nil
 }
 
-func refusesCellChains(f *Model) error {
+// needsDensity refuses models with a score only, for which advice names another way.
+func (f *Model) needsDensity(what, advice string) error {
 	scoreOnly, err := f.scoreOnly()
 	switch {
 	case err != nil:
@@ -133,70 +143,48 @@ func refusesCellChains(f *Model) error {
 	case scoreOnly && f.noiseConditional() == nil:
 		return errScoreAlone
 	case scoreOnly:
-		return errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
+		return fmt.Errorf("the model gives a score but no log density, which %s needs: %s", what, advice)
 	}
 	return nil
 }
 
-func refusesCellNoise(f *Model) error {
-	scoreOnly, err := f.scoreOnly()
-	switch {
-	case err != nil:
-		return err
-	case f.regressed():
-		return errors.New("diffusion does not support cells missing not at random: use mcmc")
-	case scoreOnly && f.noiseConditional() == nil:
-		return errScoreAlone
-	case f.noiseConditional() == nil:
-		return errors.New("the model was not fitted at several noise levels: use mcmc")
-	case f.Domain.Bounded():
-		return errors.New("noise moves rows out of the domain: use mcmc")
+func (f *Model) needsNoise(chains string) error {
+	if f.noiseConditional() == nil {
+		return cmp.Or(f.needsDensity("", ""), fmt.Errorf("the model was not fitted at several noise levels: use %s", chains))
+	}
+	if f.Domain.Bounded() {
+		return fmt.Errorf("noise moves rows out of the domain: use %s", chains)
 	}
 	return nil
 }
-
-type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
 func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
-	batch := data.NewBatch(blockRows, z.D)
-	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
-	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
-		batch.Fill(z, rows, 1)
-		if err := gaps.Complete(batch, x, log, rng); err != nil {
-			return block{}, err
+	batch, log := data.NewBatch(blockRows, z.D), make([]float64, blockRows*draws)
+	return func(_ context.Context, b *block, rng *source.Stream) (err error) {
+		batch.Fill(z, b.rows, 1)
+		if err := gaps.Complete(batch, b.x[:cap(b.x)], log, rng); err != nil {
+			return err
 		}
-		done := block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: x[:len(rows)*draws*z.D]}
 		if chained, ok := gaps.(source.Chained); ok {
-			var err error
-			if done.rhat, err = chained.RHat(batch, rng); err != nil {
-				return block{}, err
-			}
-			done.size = slices.Repeat([]float64{math.Inf(1)}, len(rows))
+			b.rhat, err = chained.RHat(batch, rng)
+			b.size = slices.Repeat([]float64{math.Inf(1)}, len(b.rows))
 		}
-		return done, nil
+		return err
 	}, err
 }
 
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
-	if err != nil {
-		return nil, err
-	}
-	batch := data.NewBatch(blockRows, z.D)
-	x, mask := make([]float64, blockRows*c.Draws*z.D), make([]float64, blockRows*c.Draws*z.D)
-	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
-		batch.Fill(z, rows, 1)
-		source.Repeat(batch, c.Draws, x)
-		for i := range blockRows {
-			copy(mask[i*c.Draws*z.D:], slices.Repeat(batch.Mask[i*z.D:(i+1)*z.D], c.Draws))
+	return func(ctx context.Context, b *block, rng *source.Stream) error {
+		mask := make([]float64, 0, cap(b.x))
+		for row := range slices.Chunk(b.mask, z.D) {
+			mask = append(mask, slices.Repeat(row, c.Draws)...)
 		}
-		y, err := s.Complete(ctx, x, mask, c.Steps, rng.Rand)
-		if err != nil {
-			return block{}, err
-		}
-		return block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: y[:len(rows)*c.Draws*z.D]}, nil
-	}, nil
+		x, err := s.Complete(ctx, b.x[:cap(b.x)], mask[:cap(mask)], c.Steps, rng.Rand)
+		copy(b.x, x)
+		return err
+	}, err
 }
 
 // A row z at the least noise level is a z + σ ε.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -71,13 +72,8 @@ type Outcome struct {
 	LeftOut    []string          `json:"left_out,omitempty"`   // columns left out, with reasons
 }
 
-// Versions of files: with posterior draws, with levels, with a transform, plain.
-const (
-	modelVersion     = 5
-	levelsVersion    = 4
-	transformVersion = 3
-	plainVersion     = 2
-)
+// modelVersion is the version of model files.
+const modelVersion = 2
 
 // InUnits returns the model of the table's columns after Transform.
 func (s *Saved) InUnits() model.Model {
@@ -109,18 +105,14 @@ func (s *Saved) Standardised() (model.Model, error) {
 }
 
 func (s *Saved) again() (model.Model, error) {
-	if s.New == nil {
-		options, err := model.Options(s.Model)
-		if err != nil {
-			return nil, err
-		}
-		return model.New(s.Kind, len(s.Names), options, stream.New(0))
+	if s.New != nil {
+		return s.New()
 	}
-	m, err := s.New()
-	if err == nil && m.Params()[0] == s.Model.Params()[0] {
-		err = errors.New("ModelSpec.New returned the same model twice: it must make a new model at each call")
+	options, err := model.Options(s.Model)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return model.New(s.Kind, len(s.Names), options, stream.New(0))
 }
 
 type file struct {
@@ -202,7 +194,7 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 
 // Encode returns the file's text with extra fields.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
-	f := file{Version: plainVersion, Model: s.Kind, Names: s.Names, Levels: byName(s.Names, s.Levels), Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty, Check: s.Check}
+	f := file{Version: modelVersion, Model: s.Kind, Names: s.Names, Levels: byName(s.Names, s.Levels), Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty, Check: s.Check}
 	if s.Scale.Mean != nil {
 		f.Scale = (*scaleFile)(&s.Scale)
 	}
@@ -212,14 +204,6 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	var err error
 	if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
 		return nil, err
-	}
-	switch {
-	case s.Posterior != nil:
-		f.Version = modelVersion
-	case s.Blocks != nil || len(f.Levels) > 0:
-		f.Version = levelsVersion
-	case f.Transform != nil:
-		f.Version = transformVersion
 	}
 	if s.Imputer != nil {
 		f.Imputer = &imputerFile{Kind: s.ImputerKind}
@@ -311,15 +295,15 @@ func decodeModel(text []byte) (*Saved, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
 	}
-	if head.Version > modelVersion {
-		return nil, fmt.Errorf("it was written by a newer program: its version is %d, this program reads %d", head.Version, modelVersion)
+	if head.Version != modelVersion {
+		return nil, fmt.Errorf("its version is %d, but this program reads version %d: fit it again", head.Version, modelVersion)
 	}
 	f := &file{text: text}
 	if err := strictjson.Unmarshal(text, f); err != nil {
 		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise, Outcome: f.Outcome, Uncertainty: f.Inference, Check: f.Check}
-	for _, read := range []func(*Saved) error{f.columns, f.model, f.levels, f.scale, f.imputer, f.transform, f.posterior, f.support} {
+	for _, read := range []func(*Saved) error{f.columns, f.model, f.standardised, f.posterior} {
 		if err := read(s); err != nil {
 			return nil, err
 		}
@@ -328,10 +312,10 @@ func decodeModel(text []byte) (*Saved, error) {
 }
 
 func (f *file) columns(s *Saved) error {
-	if f.Version < 1 || len(f.Names) == 0 {
-		return errors.New("it has no version or no names")
+	if len(f.Names) == 0 {
+		return errors.New("it has no names")
 	}
-	if len(slices.Compact(slices.Sorted(slices.Values(f.Names)))) < len(f.Names) {
+	if repeated(f.Names) {
 		return fmt.Errorf("two of its columns have the same name: %s", strings.Join(f.Names, ", "))
 	}
 	if f.Columns != nil && len(f.Columns) != len(f.Names) {
@@ -345,7 +329,23 @@ func (f *file) columns(s *Saved) error {
 		}
 		s.Blocks, f.width = append(s.Blocks, b), f.width+width-1
 	}
+	if f.Levels != nil {
+		s.Levels = make([][]string, len(f.Names))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Levels)) {
+		j := slices.Index(f.Names, name)
+		if j < 0 {
+			return errors.New("levels: a named column is not in the model")
+		}
+		if s.Levels[j] = f.Levels[name]; len(s.Levels[j]) == 0 || repeated(s.Levels[j]) {
+			return fmt.Errorf("levels of %q: at least one is needed, with different names", name)
+		}
+	}
 	return nil
+}
+
+func repeated(names []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 }
 
 func (f *file) model(s *Saved) (err error) {
@@ -356,79 +356,48 @@ func (f *file) model(s *Saved) (err error) {
 		return err
 	}
 	if parametric, ok := s.Model.(model.Parametric); ok {
-		return readQuantities(f.text, parametric)
+		err = readQuantities(f.text, parametric)
+	} else {
+		err = readParams(s.Model.Params(), f.Parameters)
 	}
-	return readParams(s.Model.Params(), f.Parameters)
-}
-
-// levels fails if the levels do not match the model.
-func (f *file) levels(s *Saved) error {
-	known := 0
-	if f.Levels != nil {
-		s.Levels = make([][]string, len(f.Names))
-	}
-	mixed, _ := s.Model.(*model.Mixed)
-	for j, name := range f.Names {
-		names, coded := f.Levels[name]
-		if coded {
-			s.Levels[j] = names
-			known++
+	if mixed, ok := s.Model.(*model.Mixed); ok && err == nil {
+		for j, name := range f.Names {
+			if n := len(f.Levels[name]); n != mixed.Levels(j) {
+				return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, n, mixed.Levels(j))
+			}
 		}
-		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-			return fmt.Errorf("levels of %q: at least one is needed, with different names", name)
-		}
-		if mixed != nil && mixed.Levels(j) != len(names) {
-			return fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels(j))
-		}
-	}
-	if known < len(f.Levels) {
-		return errors.New("levels: a named column is not in the model")
-	}
-	return nil
-}
-
-func (f *file) scale(s *Saved) error {
-	if f.Scale == nil {
-		return nil
-	}
-	s.Scale = data.Scale(*f.Scale)
-	if d := len(f.Names); len(s.Scale.Mean) != d || len(s.Scale.Deviation) != d {
-		return fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(s.Scale.Mean), len(s.Scale.Deviation), d)
-	}
-	if least := slices.Min(s.Scale.Deviation); !(least > 0) {
-		return fmt.Errorf("standardised_by has the deviation %v", least)
-	}
-	return nil
-}
-
-func (f *file) imputer(s *Saved) (err error) {
-	if f.Imputer == nil {
-		return nil
-	}
-	s.ImputerKind = f.Imputer.Kind
-	if s.Imputer, err = nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0)); err != nil {
-		return err
-	}
-	if n, ok := s.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
-		return errors.New("its imputer needs noise levels, but noise is missing")
-	}
-	if err := readParams(s.Imputer.Params(), f.Imputer.Parameters); err != nil {
-		return fmt.Errorf("imputer: %w", err)
-	}
-	return nil
-}
-
-func (f *file) transform(s *Saved) (err error) {
-	if len(f.Transform) == 0 {
-		return nil
-	}
-	if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
-		err = fmt.Errorf("transform: %w", err)
 	}
 	return err
 }
 
-func (f *file) support(s *Saved) (err error) {
+// standardised reads scale, imputer, transform, domain and missingness.
+func (f *file) standardised(s *Saved) (err error) {
+	if f.Scale != nil {
+		s.Scale = data.Scale(*f.Scale)
+		if d := len(f.Names); len(s.Scale.Mean) != d || len(s.Scale.Deviation) != d {
+			return fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(s.Scale.Mean), len(s.Scale.Deviation), d)
+		}
+		if least := slices.Min(s.Scale.Deviation); !(least > 0) {
+			return fmt.Errorf("standardised_by has the deviation %v", least)
+		}
+	}
+	if i := f.Imputer; i != nil {
+		s.ImputerKind = i.Kind
+		if s.Imputer, err = nets.NewImputer(i.Kind, len(f.Names), i.Options, stream.New(0)); err != nil {
+			return err
+		}
+		if n, ok := s.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
+			return errors.New("its imputer needs noise levels, but noise is missing")
+		}
+		if err := readParams(s.Imputer.Params(), i.Parameters); err != nil {
+			return fmt.Errorf("imputer: %w", err)
+		}
+	}
+	if len(f.Transform) > 0 {
+		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
+			return fmt.Errorf("transform: %w", err)
+		}
+	}
 	if len(f.Domain) > 0 {
 		d, err := domain.Parse(f.Domain, f.Names)
 		if err != nil {

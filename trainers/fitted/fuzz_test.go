@@ -66,7 +66,7 @@ func FuzzLoad(f *testing.F) {
 		`{"version":2,"model":"quartic","names":["a","b"],"theta":[[-1,0],[0,-1]]}`,
 		`{"version":2,"model":"mixture","options":{"components":2},"names":["a"],"weights":[0.5,0.5],"means":[[0],[1]],"deviations":[[1],[1]]}`,
 		`{"version":2,"model":"energy","options":{"hidden":[2]},"names":["a"],"parameters":{}}`,
-		`{"version":3,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"transform":{"a":"log"},"domain":{"lower":{"a":0}}}`,
+		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"transform":{"a":"log"},"domain":{"lower":{"a":0}}}`,
 		`{"version":99}`, `{"model":null}`, `[]`, ``,
 	} {
 		f.Add([]byte(seed))

@@ -65,7 +65,7 @@ func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 // levels. It fails if the model does not support c.Sampler, or with a *data.RowError for a row
 // outside the domain.
 func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
-	c, err := c.For(f)
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 			copy(r.Values[(i*c.Draws+k)*t.D:], t.Values[i*t.D:(i+1)*t.D])
 		}
 	}
-	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
+	r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error {
 		f.restore(b.x)
 		f.toLevels(b.x)
 		if err := f.checkDraws(b.x); err != nil {
@@ -109,40 +109,57 @@ func (f *Model) toLevels(values []float64) {
 
 // For returns c with defaults; it fails if the model does not support c.Sampler.
 func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
-	setting.Default(&c.Sampler, "auto")
-	setting.Default(&c.Draws, 1)
-	setting.Default(&c.Workers, 1)
-	if c.Draws < 0 || c.Workers < 0 {
-		return c, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
-	}
-	s, err := f.cellSamplerFor(c.Sampler)
-	if s.name != "" {
-		c.Sampler = s.name
-	}
+	_, err := c.resolve(f)
 	return c, err
 }
 
+func (c *ImputeConfig) resolve(f *Model) (s sampler[cellDrawer], err error) {
+	setting.Default(&c.Draws, 1)
+	setting.Default(&c.Workers, 1)
+	if c.Draws < 0 || c.Workers < 0 {
+		return s, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
+	}
+	own, others := f.only()
+	if f.ordinal() {
+		own, others = "latent", errLatent
+	}
+	s, err = choose(f, cellSamplers, "missing cells", c.Sampler, own, others, predictive, "latent", "exact", "diffusion", "mcmc")
+	c.Sampler = s.name
+	return s, err
+}
+
+// block holds draws of rows with missing cells.
 type block struct {
 	rows []int
 	mask []float64 // (rows, d)
-	x    []float64 // (rows·draws, d) in the units of z
+	x    []float64 // (rows·draws, d) in the units of z, with space for blockRows rows
 
 	rhat, size []float64 // of chains (rows): R-hat (0 without chains) and effective sample size
 }
 
 const blockRows = 32
 
+func newBlock(z *data.Table, rows []int, draws int) *block {
+	b := &block{rows: rows, x: make([]float64, 0, blockRows*draws*z.D)}
+	for _, i := range rows {
+		b.mask = append(b.mask, marks(z, i)...)
+		for range draws {
+			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
+		}
+	}
+	return b
+}
+
+// completer draws a block's missing cells, in place.
+type completer func(ctx context.Context, b *block, rng *source.Stream) error
+
 // eachBlock draws rows with missing cells in blocks, up to c.Workers at a time.
-func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
+func eachBlock(ctx context.Context, f *Model, t *data.Table, by sampler[cellDrawer], c ImputeConfig, visit func(*block) error) (*Mixing, error) {
 	t, err := f.transformed(t)
 	if err != nil {
 		return nil, err
 	}
 	z := f.standardised(t)
-	by, err := samplerByName(cellSamplers, "missing cells", c.Sampler)
-	if err != nil {
-		return nil, err
-	}
 	var gaps []int // rows
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
@@ -161,8 +178,8 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
 		draw, err := by.run(f, z, c)
 		return func(ctx context.Context, k int) error {
-			b, err := c.block(ctx, draw, z, blocks[k], k, chained)
-			if err != nil {
+			b := newBlock(z, blocks[k], c.Draws)
+			if err := c.complete(ctx, b, k, draw, chained); err != nil {
 				return err
 			}
 			if chained {
@@ -189,17 +206,42 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	return &Mixing{*pooled, size}, nil
 }
 
-func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
-	if c.Partial != nil {
-		if s, held := c.Partial.Get(k); held {
-			return s.block(z, rows, c.Draws, chained)
+// complete takes the draws of block k from c.Partial, or makes and keeps them. It fails with
+// ErrOtherImputation if the kept draws have other rows or settings; chained requires R-hats.
+func (c ImputeConfig) complete(ctx context.Context, b *block, k int, draw completer, chained bool) error {
+	if c.Partial == nil {
+		return draw(ctx, b, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
+	}
+	var gaps []int
+	d := len(b.mask) / len(b.rows)
+	for at := range b.x {
+		if b.mask[at/(d*c.Draws)*d+at%d] == 0 {
+			gaps = append(gaps, at)
 		}
 	}
-	b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
-	if err == nil && c.Partial != nil {
-		s := SavedBlock{RHat: b.rhat, Size: b.size}
-		eachGap(b.mask, z.D, c.Draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
+	s, held := c.Partial.Get(k)
+	if !held {
+		if err := draw(ctx, b, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err != nil {
+			return err
+		}
+		s = SavedBlock{RHat: b.rhat, Size: b.size}
+		for _, at := range gaps {
+			s.Gaps = append(s.Gaps, b.x[at])
+		}
 		c.Partial.Put(k, s)
+		return nil
 	}
-	return b, err
+	for _, of := range [][]float64{s.RHat, s.Size} {
+		if len(of) != len(b.rows) && (chained || len(of) != 0) {
+			return ErrOtherImputation
+		}
+	}
+	if len(gaps) != len(s.Gaps) {
+		return ErrOtherImputation
+	}
+	for a, at := range gaps {
+		b.x[at] = s.Gaps[a]
+	}
+	b.rhat, b.size = s.RHat, s.Size
+	return nil
 }

@@ -69,36 +69,28 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 
 // Draw k uses parameter draw k, modulo the number of parameter draws.
 func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
-		b := block{rows: rows, x: make([]float64, len(rows)*c.Draws*z.D)}
-		some := &data.Table{Names: z.Names, N: len(rows), D: z.D}
-		for _, i := range rows {
-			b.mask = append(b.mask, marks(z, i)...)
+	return func(ctx context.Context, b *block, rng *source.Stream) error {
+		some := &data.Table{Names: z.Names, N: len(b.rows), D: z.D}
+		for _, i := range b.rows {
 			some.Values = append(some.Values, z.Values[i*z.D:(i+1)*z.D]...)
 			some.Observed = append(some.Observed, z.Observed[i*z.D:(i+1)*z.D]...)
 		}
 		for k := range c.Draws {
 			if ctx.Err() != nil {
-				return b, ctx.Err()
+				return ctx.Err()
 			}
 			gaps, err := f.Posterior.Complete(some, k, rng)
 			if err != nil {
-				return b, err
+				return err
 			}
 			for at, seen := range some.Observed {
-				to := &b.x[(at/z.D*c.Draws+k)*z.D+at%z.D]
-				if *to = some.Values[at]; !seen {
-					*to, gaps = gaps[0], gaps[1:]
+				if !seen {
+					b.x[(at/z.D*c.Draws+k)*z.D+at%z.D], gaps = gaps[0], gaps[1:]
 				}
 			}
 		}
-		return b, nil
+		return nil
 	}, nil
-}
-
-func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
-	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
-	return &Rows{Values: values}, err
 }
 
 // scoreKept returns the normalised log densities of the observed cells, without derivatives.

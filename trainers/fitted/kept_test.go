@@ -24,7 +24,7 @@ func TestKept(t *testing.T) {
 	f, err := saved.Fitted()
 	require.NoError(t, err)
 	for from, wrong := range map[string]string{
-		`"log_weights"`: `"log_weight"`, `"version": 5`: `"version": 6`, `"standardised_by"`: `"standardized_by"`,
+		`"log_weights"`: `"log_weight"`, `"version": 2`: `"version": 6`, `"standardised_by"`: `"standardized_by"`,
 	} {
 		require.Contains(t, text, from)
 		_, err := load(t, strings.Replace(text, from, wrong, 1))

@@ -47,13 +47,11 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 		}
 		return -p.At(j, k) / p.At(j, j)
 	}, coefficients)
-	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
-		b := block{rows: rows}
-		for _, row := range rows {
+	return func(ctx context.Context, b *block, rng *source.Stream) error {
+		for i, row := range b.rows {
 			if ctx.Err() != nil {
-				return b, ctx.Err()
+				return ctx.Err()
 			}
-			b.mask = append(b.mask, marks(z, row)...)
 			x := slices.Clone(z.Values[row*z.D : (row+1)*z.D])
 			for j, seen := range z.Observed[row*z.D : (row+1)*z.D] {
 				if !seen {
@@ -63,13 +61,12 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 			floats.Sub(x, mean)
 			for s := range latentWarmUp + 1 + latentSpacing*(draws-1) {
 				sweep(z, row, x, mean, p, coefficients, rng)
-				if s >= latentWarmUp && (s-latentWarmUp)%latentSpacing == 0 {
-					b.x = append(b.x, x...)
-					floats.Add(b.x[len(b.x)-z.D:], mean)
+				if k := s - latentWarmUp; k >= 0 && k%latentSpacing == 0 {
+					floats.AddTo(b.x[(i*draws+k/latentSpacing)*z.D:][:z.D], x, mean)
 				}
 			}
 		}
-		return b, nil
+		return nil
 	}, nil
 }
 

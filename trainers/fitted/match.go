@@ -171,12 +171,8 @@ func (f *Model) predictor(n int) (predictor, error) {
 		mean, precision, support := m.Mean(), m.Precision(), f.support()
 		return func(z []float64, j int) ([]float64, error) { return expectNormal(mean, precision, support, z, j) }, nil
 	}
-	scoreOnly, err := f.scoreOnly()
-	if err != nil {
+	if err := f.needsDensity("predictive-mean matching", "leave the matching out, or fit another model"); err != nil {
 		return nil, err
-	}
-	if scoreOnly {
-		return nil, errors.New("the model gives a score but no log density, which predictive-mean matching needs: leave the matching out, or fit another model")
 	}
 	rows := min(n, predictedRows)
 	density, err := model.NewEvaluator(f.density(), rows*predictedPoints, false)

@@ -39,18 +39,14 @@ func (f *Model) Drawn() [][]string {
 
 // byComponents draws a component given the observed cells, then the missing cells
 // (docs/theory/models.md#eq-mixed-conditional).
-func byComponents(f *Model, z *data.Table, draws int) completer {
-	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
-		b, given := block{rows: rows}, f.mixed().ByPattern()
-		for _, i := range rows {
-			b.mask = append(b.mask, marks(z, i)...)
-			for range draws {
-				row := slices.Clone(z.Values[i*z.D : (i+1)*z.D])
-				given(z.Observed[i*z.D:(i+1)*z.D]).Complete(row, rng.Rand)
-				b.x = append(b.x, row...)
-			}
+func byComponents(m *model.Mixed, z *data.Table, draws int) completer {
+	return func(_ context.Context, b *block, rng *source.Stream) error {
+		given := m.ByPattern()
+		for at := 0; at < len(b.x); at += z.D {
+			i := b.rows[at/z.D/draws]
+			given(z.Observed[i*z.D:(i+1)*z.D]).Complete(b.x[at:at+z.D], rng.Rand)
 		}
-		return b, nil
+		return nil
 	}
 }
 
@@ -72,17 +68,5 @@ func scoreMixed(f *Model, t *data.Table) (*Scores, error) {
 		given(observed).Score(row, r.Score[i*t.D:(i+1)*t.D])
 	}
 	inTableUnits(f, r, t)
-	return r, nil
-}
-
-func expectMixed(f *Model, t *data.Table) (*Points, error) {
-	if _, err := f.transformed(t); err != nil {
-		return nil, err
-	}
-	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	given := f.mixed().ByPattern()
-	for i := range t.N {
-		given(t.Observed[i*t.D : (i+1)*t.D]).Expect(r.Values[i*t.D : (i+1)*t.D])
-	}
 	return r, nil
 }

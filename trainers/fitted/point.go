@@ -37,16 +37,27 @@ const ClosedForm = "closed form"
 // mode. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
-	c, err := c.For(f)
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
 	normal, closed := model.AsNormal(f.Model)
-	if closed && c.Sampler == "exact" && !f.Domain.Bounded() && f.Missingness == nil && f.Transform == nil {
-		return expectations(f, t, normal)
-	}
-	if f.mixed() != nil && f.Transform == nil {
-		return expectMixed(f, t)
+	switch plain := f.Transform == nil; {
+	case plain && closed && c.Sampler == "exact" && !f.Domain.Bounded() && f.Missingness == nil:
+		given := source.Conditional{Mean: normal.Mean(), Precision: normal.Precision()}
+		return expect(f, t, func(i int, row []float64) error {
+			err := given.Condition(marks(t, i))
+			if err == nil {
+				given.Expect(row)
+			}
+			return err
+		})
+	case plain && f.mixed() != nil:
+		given := f.mixed().ByPattern()
+		return expect(f, t, func(i int, row []float64) error {
+			given(t.Observed[i*t.D : (i+1)*t.D]).Expect(row)
+			return nil
+		})
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
@@ -55,7 +66,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 			categories = append(categories, j)
 		}
 	}
-	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
+	r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error {
 		f.restore(b.x)
 		draws := make([]float64, c.Draws)
 		for i, row := range b.rows {
@@ -68,12 +79,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 					continue
 				}
 				mat.Col(draws, j, mat.NewDense(c.Draws, t.D, b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D]))
-				if slices.Contains(categories, j) {
-					r.Values[row*t.D+j] = mostFrequent(draws)
-					continue
-				}
-				mean, sd := stat.MeanStdDev(draws, nil)
-				r.Values[row*t.D+j], r.Error[row*t.D+j] = mean, sd/math.Sqrt(n)
+				r.average(row*t.D+j, draws, n, slices.Contains(categories, j))
 			}
 			f.toLevels(r.Values[row*t.D : (row+1)*t.D])
 		}
@@ -82,24 +88,33 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	return r, err
 }
 
-func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
+// average sets a cell to the mean of draws of effective size n, or to the mode of categories.
+func (r *Points) average(at int, draws []float64, n float64, category bool) {
+	if category {
+		r.Values[at] = mostFrequent(draws)
+		return
+	}
+	mean, sd := stat.MeanStdDev(draws, nil)
+	r.Values[at], r.Error[at] = mean, sd/math.Sqrt(n)
+}
+
+// expect returns closed-form expectations; fill sets the missing cells of row i in the units of z.
+func expect(f *Model, t *data.Table, fill func(i int, row []float64) error) (*Points, error) {
 	if _, err := f.transformed(t); err != nil {
 		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
-	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
 	for i := range t.N {
-		row, mask := z.Values[i*t.D:(i+1)*t.D], marks(t, i)
-		if err := given.Condition(mask); err != nil {
+		row := z.Values[i*t.D : (i+1)*t.D]
+		if err := fill(i, row); err != nil {
 			return nil, fmt.Errorf("row %d of the table: %w", i+1, err)
 		}
-		given.Expect(row)
 		f.restore(row)
 		f.toLevels(row)
-		for j, o := range mask {
-			if o == 0 {
-				r.Values[i*t.D+j] = row[j]
+		for j, v := range row {
+			if !t.Observed[i*t.D+j] {
+				r.Values[i*t.D+j] = v
 			}
 		}
 	}

@@ -88,21 +88,14 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 // Point returns the mean of each missing cell's draws, for levels the mode; errors are the draws'
 // standard deviation over √n.
 func (r *PosteriorImputed) Point(t *data.Table) *Points {
-	p := &Points{Sampler: r.Sampler, Draws: r.Draws, Values: make([]float64, len(t.Values)), Error: make([]float64, len(t.Values))}
+	p := &Points{Sampler: r.Sampler, Draws: r.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	x := make([]float64, r.Draws)
-	for at := range p.Values {
-		i, j := at/t.D, at%t.D
+	for at, seen := range t.Observed {
 		for k := range x {
-			x[k] = r.Values[(i*r.Draws+k)*t.D+j]
+			x[k] = r.row(at/t.D, k, t.D)[at%t.D]
 		}
-		switch {
-		case t.Observed[at]:
-			p.Values[at] = t.Values[at]
-		case data.Coded(t, j) != nil:
-			p.Values[at] = mostFrequent(x)
-		default:
-			p.Values[at] = stat.Mean(x, nil)
-			p.Error[at] = stat.StdDev(x, nil) / math.Sqrt(float64(r.Draws))
+		if !seen {
+			p.average(at, x, float64(r.Draws), data.Coded(t, at%t.D) != nil)
 		}
 	}
 	return p

@@ -53,31 +53,32 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	if o.Keep > o.Draws {
 		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
 	}
-	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
-		b, err := start(ctx, rows, rng)
+	return func(ctx context.Context, b *block, rng *source.Stream) error {
+		at := newBlock(z, b.rows, rowChains)
+		err := start(ctx, at, rng)
 		if err == nil {
-			err = meet(ctx, &b, plain.joint(), f.gaps(), o, c.Draws, tries, rng.Rand)
+			err = meet(ctx, b, at.x, plain.joint(), f.gaps(), o, c.Draws, tries, rng.Rand)
 		}
 		if err != nil {
-			err = fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
+			err = fmt.Errorf("rows %d to %d of the table: %w", b.rows[0]+1, b.rows[len(b.rows)-1]+1, err)
 		}
-		return b, err
+		return err
 	}, nil
 }
 
-// b.x are the chains' starts; o.Draws is of the first attempt.
-func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
+// o.Draws is of the first attempt.
+func meet(ctx context.Context, b *block, start []float64, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
 	n, d := len(b.rows), density.Dim()
 	var open []int // rows whose chains have not converged
 	for i := range n {
 		open = append(open, i)
 		o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
 	}
-	chains, err := mcmc.New(density, support, b.x, o)
+	chains, err := mcmc.New(density, support, start, o)
 	if err != nil {
 		return err
 	}
-	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
+	b.rhat, b.size = make([]float64, n), make([]float64, n)
 	if err := chains.WarmUp(ctx, o.WarmUp, rng); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/internal/trainers/mcmc"
+	"missingscore/trainers/source"
 )
 
 // SampleConfig configures Sample. Zero values select the defaults.
@@ -56,11 +57,11 @@ func (r *Rows) Converged() bool {
 
 // Sample draws complete rows from a model.
 func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
-	c, err := c.For(f)
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.draw(ctx, f)
+	r, err := by.run(ctx, f, c)
 	if err != nil {
 		return nil, err
 	}
@@ -69,111 +70,68 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	return r, f.checkDraws(r.Values)
 }
 
-func (c SampleConfig) draw(ctx context.Context, f *Model) (*Rows, error) {
-	by, err := samplerByName(rowSamplers, "rows", c.Sampler)
-	if err != nil {
-		return nil, err
-	}
-	return by.run(ctx, f, c)
-}
-
 // For returns c with defaults; it fails if the model does not support c.Sampler.
 func (c SampleConfig) For(f *Model) (SampleConfig, error) {
-	setting.Default(&c.Sampler, "auto")
-	setting.Default(&c.N, 1000)
-	if c.N < 0 {
-		return c, fmt.Errorf("%d rows: a positive number is needed", c.N)
-	}
-	scoreOnly, err := f.scoreOnly()
-	if err != nil {
-		return c, err
-	}
-	if c.Sampler == "auto" {
-		c.Sampler = autoRows(f, scoreOnly)
-	}
-	if scoreOnly && f.noiseConditional() == nil {
-		return c, errScoreAlone
-	}
-	by, err := samplerByName(rowSamplers, "rows", c.Sampler)
-	if err != nil {
-		return c, err
-	}
-	if f.Posterior != nil && c.Sampler != predictive {
-		return c, errPredictive
-	}
-	return c, by.refuses(f)
+	_, err := c.resolve(f)
+	return c, err
 }
 
-var rowSamplers = []sampler[func(context.Context, *Model, SampleConfig) (*Rows, error)]{
-	{name: "exact", refuses: refusesExactRows, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+func (c *SampleConfig) resolve(f *Model) (s sampler[rowDrawer], err error) {
+	setting.Default(&c.N, 1000)
+	if c.N < 0 {
+		return s, fmt.Errorf("%d rows: a positive number is needed", c.N)
+	}
+	order := []string{predictive, "exact"}
+	if f.noiseConditional() != nil && f.Noise.Levels == 0 {
+		order = append(order, "sde")
+	}
+	if scoreOnly, _ := f.scoreOnly(); f.noiseConditional() != nil && (scoreOnly || !f.Noise.Single()) {
+		order = append(order, "langevin")
+	}
+	own, others := f.only()
+	s, err = choose(f, rowSamplers, "rows", c.Sampler, own, others, append(order, "hmc")...)
+	c.Sampler = s.name
+	return s, err
+}
+
+type rowDrawer = func(context.Context, *Model, SampleConfig) (*Rows, error)
+
+var rowSamplers = []sampler[rowDrawer]{
+	{name: "exact", refuses: func(f *Model) error {
+		if exactly(f.Model, f.Domain) {
+			return nil
+		}
+		return errors.New("independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc")
+	}, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
-	{name: "hmc", refuses: refusesChains, run: func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: "hmc", refuses: func(f *Model) error {
+		return f.needsDensity("Monte Carlo", "use langevin or sde")
+	}, run: func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		return byRowChains(ctx, f, c, min(max(c.N, 4), mostChains), rowTries)
 	}},
-	{name: "langevin", refuses: refusesNoise, run: alongNoise((*diffusion.Sampler).Langevin)},
-	{name: "sde", refuses: refusesLevels, run: alongNoise((*diffusion.Sampler).Reverse)},
-	{name: predictive, refuses: refusesPredictive, run: rowsByParameters},
+	{
+		name: "langevin", refuses: func(f *Model) error { return f.needsNoise("hmc") },
+		run: alongNoise((*diffusion.Sampler).Langevin),
+	},
+	{name: "sde", refuses: func(f *Model) error {
+		if err := f.needsNoise("hmc"); err != nil {
+			return err
+		}
+		if f.Noise.Single() {
+			return errors.New("the model was fitted at one noise level: use langevin or hmc")
+		}
+		return nil
+	}, run: alongNoise((*diffusion.Sampler).Reverse)},
+	{name: predictive, refuses: refusesPredictive, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+		values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
+		return &Rows{Values: values}, err
+	}},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.
 var RowSamplers = samplerNames(rowSamplers)
-
-func autoRows(f *Model, scoreOnly bool) string {
-	noisy := f.noiseConditional() != nil
-	switch {
-	case f.Posterior != nil:
-		return predictive
-	case refusesExactRows(f) == nil:
-		return "exact"
-	case noisy && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
-		return "sde"
-	case noisy && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
-		return "langevin"
-	}
-	return "hmc"
-}
-
-func refusesExactRows(f *Model) error {
-	if exactly(f.Model, f.Domain) {
-		return nil
-	}
-	return errors.New("independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc")
-}
-
-func refusesChains(f *Model) error {
-	if f.mixed() != nil {
-		return errLevels
-	}
-	scoreOnly, err := f.scoreOnly()
-	if scoreOnly {
-		return errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin or sde")
-	}
-	return err
-}
-
-func refusesNoise(f *Model) error {
-	switch {
-	case f.mixed() != nil:
-		return errLevels
-	case f.noiseConditional() == nil:
-		return errors.New("the model was not fitted at several noise levels: use hmc")
-	case f.Domain.Bounded():
-		return errors.New("noise moves rows out of the domain: use hmc")
-	}
-	return nil
-}
-
-func refusesLevels(f *Model) error {
-	if err := refusesNoise(f); err != nil {
-		return err
-	}
-	if f.Noise.Single() {
-		return errors.New("the model was fitted at one noise level: use langevin or hmc")
-	}
-	return nil
-}
 
 // mostChains is the number of parallel chains; beyond it each chain gives several rows.
 const mostChains = 1000
@@ -238,7 +196,8 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	if f.Noise != nil && f.Noise.Single() {
 		return nil, ErrUnchecked
 	}
-	c, err := SampleConfig{N: CheckedRows, Seed: seed}.For(f)
+	c := SampleConfig{N: CheckedRows, Seed: seed}
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +209,7 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 		if c.Sampler != "exact" {
 			c.N = noiseRows
 		}
-		r, err = c.draw(ctx, f)
+		r, err = by.run(ctx, f, c)
 	}
 	if err != nil {
 		return nil, err

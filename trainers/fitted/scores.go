@@ -36,7 +36,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	}
 	setting.Default(&c.Draws, 100)
 	c.Draws = max(c.Draws, 2)
-	c, err := c.For(f)
+	by, err := c.resolve(f)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
-	if r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error { return f.marginal(r, b, c.Draws) }); err != nil {
+	if r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error { return f.marginal(r, b, c.Draws) }); err != nil {
 		return nil, err
 	}
 	x, err := f.transformed(t)
@@ -138,7 +138,7 @@ func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 	return e.At(z)
 }
 
-func (f *Model) marginal(r *Scores, b block, draws int) error {
+func (f *Model) marginal(r *Scores, b *block, draws int) error {
 	d := len(f.Names)
 	var masks []float64
 	for i := range b.rows {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -131,7 +130,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 		s.Model = e
 	}
 	for i := range t.N {
-		k := pickOne(omega[first[i]:first[i+1]], rng)
+		k := stream.Pick(rng, omega[first[i]:first[i+1]])
 		copy(done[i*d:(i+1)*d], x[(first[i]+k)*d:])
 	}
 	return done, nil
@@ -184,15 +183,4 @@ func tiltOf(m *model.Mixed, x, omega []float64, first []int) (a []float64) {
 	a = floats.DivTo(b, b, c)
 	floats.Scale(1/floats.Sum(a), a)
 	return a
-}
-
-// pickOne is uniform if all are 0.
-func pickOne(p []float64, rng *rand.Rand) int {
-	u := rng.Float64() * floats.Sum(p)
-	for k, v := range p {
-		if u -= v; u < 0 {
-			return k
-		}
-	}
-	return floats.MaxIdx(p)
 }

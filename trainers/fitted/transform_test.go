@@ -36,8 +36,7 @@ func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	require.NoError(t, err)
 	s := fitted.Saved{Kind: "gaussian", Model: g, Names: names, Transform: functions,
 		Scale: data.Scale{Mean: []float64{0.9, -0.4, 4.9}, Deviation: []float64{0.7, 1.1, 0.6}}}
-	back, text := reloaded(t, &s)
-	require.Contains(t, text, `"version": 3`)
+	back, _ := reloaded(t, &s)
 	ready, err := back.Fitted()
 	require.NoError(t, err)
 	return ready, cov, mean

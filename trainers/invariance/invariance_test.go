@@ -34,7 +34,6 @@ import (
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/fitted"
 )
 
 const (
@@ -258,16 +257,15 @@ type property struct {
 	tolerance float64 // relative; 0: the same bytes
 	every     int     // tested on every so many cases
 	exempt    func(c combination) bool
-	both      func(s *trainers.Spec) // settings before and after the change
-	before    func(w *rewriting)
+	before    func(w *rewriting, s *trainers.Spec) // nil for nothing
 	change    func(c combination, w *rewriting, s *trainers.Spec)
-	outcome   func(ctx context.Context, c combination, w rewriting, s trainers.Spec, changed bool) (loss float64, numbers []float64)
+	outcome   func(context.Context, combination, rewriting, trainers.Spec) (loss float64, numbers []float64)
 }
 
 var properties = []property{
-	{name: "workers, a cut, numbers under missing cells", every: 5, outcome: cut,
+	{name: "workers, a cut, numbers under missing cells", every: 5, outcome: fit,
 		exempt: func(combination) bool { return false },
-		both:   func(s *trainers.Spec) { s.KeepUnits = true }, // standardised columns have 0 under missing cells
+		before: func(_ *rewriting, s *trainers.Spec) { s.KeepUnits = true }, // else 0 under missing cells
 		change: func(_ combination, w *rewriting, s *trainers.Spec) { w.poisoned, s.Steps.Workers = true, 3 }},
 	{name: "units and origin", tolerance: 1e-7, every: 8, outcome: fit,
 		exempt: func(c combination) bool { return !model.SupportOf(c.start(seed)).Cone() },
@@ -288,7 +286,7 @@ var properties = []property{
 		exempt: func(c combination) bool { // moments of pairs depend on n, networks on a support refuse weights, tilts of an energy draw rows
 			return drawsByRow(c) || c.estimator().OfMatrix() || c.network && c.bounded || c.model == "energy"
 		},
-		before: func(w *rewriting) {
+		before: func(w *rewriting, _ *trainers.Spec) {
 			for i := range w.rows {
 				w.weights = append(w.weights, float64(1+i%2))
 			}
@@ -336,16 +334,13 @@ func TestEveryCaseHasEveryProperty(t *testing.T) {
 // Numbers are compared relative to the largest.
 func (p property) check(t *testing.T, c combination) {
 	w, s := same(), c.spec()
-	if p.both != nil {
-		p.both(&s)
-	}
 	if p.before != nil {
-		p.before(&w)
+		p.before(&w, &s)
 	}
-	loss, want := p.outcome(t.Context(), c, w, s, false)
+	loss, want := p.outcome(t.Context(), c, w, s)
 	p.change(c, &w, &s)
 	s.Domain = w.domain(s.Domain)
-	changed, got := p.outcome(t.Context(), c, w, s, true)
+	changed, got := p.outcome(t.Context(), c, w, s)
 	require.LessOrEqual(t, math.Abs(loss-changed), p.tolerance*max(1, math.Abs(loss)), "loss %v, %v", loss, changed)
 	size := 0.0
 	for _, v := range want {
@@ -357,15 +352,11 @@ func (p property) check(t *testing.T, c combination) {
 	}
 }
 
-func fit(ctx context.Context, c combination, w rewriting, s trainers.Spec, _ bool) (float64, []float64) {
-	return c.numbers(ctx, must(trainers.Estimate(ctx, w.apply(c.table()), s, trainers.Run{})), w)
-}
-
-// cut resumes from the middle of the saved states.
-func cut(ctx context.Context, c combination, w rewriting, s trainers.Spec, changed bool) (float64, []float64) {
+// fit by several workers goes on from the middle of the states that a first fit has saved.
+func fit(ctx context.Context, c combination, w rewriting, s trainers.Spec) (float64, []float64) {
 	var saved [][]byte
-	run := trainers.Run{}
-	if changed {
+	run, t := trainers.Run{}, w.apply(c.table())
+	if s.Steps.Workers > 1 {
 		run.Save = func(s *trainers.State) error {
 			var text bytes.Buffer
 			err := gob.NewEncoder(&text).Encode(s)
@@ -373,25 +364,24 @@ func cut(ctx context.Context, c combination, w rewriting, s trainers.Spec, chang
 			return err
 		}
 	}
-	t := w.apply(c.table())
 	r := must(trainers.Estimate(ctx, t, s, run))
 	if len(saved) > 0 {
-		var state trainers.State
-		must(0, gob.NewDecoder(bytes.NewReader(saved[len(saved)/2])).Decode(&state))
-		r = must(trainers.Estimate(ctx, t, s, trainers.Run{State: &state}))
+		run.State = new(trainers.State)
+		must(0, gob.NewDecoder(bytes.NewReader(saved[len(saved)/2])).Decode(run.State))
+		r = must(trainers.Estimate(ctx, t, s, run))
 	}
-	return c.numbers(ctx, r, w)
+	return c.numbers(r, w)
 }
 
 // gradient is the first step's.
-func gradient(_ context.Context, c combination, w rewriting, s trainers.Spec, _ bool) (float64, []float64) {
+func gradient(_ context.Context, c combination, w rewriting, s trainers.Spec) (float64, []float64) {
 	loss, blocks, err := engine.Gradient(must(must(trainers.Prepare(w.apply(c.table()), s)).Problem()), s.Steps, 0)
 	return loss, must(slices.Concat(blocks...), err)
 }
 
 // numbers in the first table's units and order: partial correlations of a network or latent model,
 // scores of other fits at complete rows.
-func (c combination) numbers(ctx context.Context, r *trainers.Result, w rewriting) (loss float64, numbers []float64) {
+func (c combination) numbers(r *trainers.Result, w rewriting) (loss float64, numbers []float64) {
 	switch {
 	case c.network:
 		return r.Loss, partials(r.Network.Precision, w)
@@ -399,14 +389,9 @@ func (c combination) numbers(ctx context.Context, r *trainers.Result, w rewritin
 		return r.Loss, partials(r.Model.Model.(model.Normal).Precision(), w)
 	}
 	w.rows, w.weights = upTo(rows), nil
-	at, f := w.apply(c.points()), must(r.Model.Fitted())
-	var score []float64
-	if _, alongLevels := f.Model.(model.NoiseConditional); must(model.CapabilitiesOf(f.Model)).Density || alongLevels {
-		score = must(fitted.Score(ctx, f, at, fitted.ImputeConfig{})).Score
-	} else {
-		_, own, err := must(model.NewEvaluator(r.Model.InUnits(), at.N, true)).At(at.Values)
-		score = must(own, err)
-	}
+	at := w.apply(c.points())
+	_, score, err := must(model.NewEvaluator(r.Model.InUnits(), at.N, true)).At(at.Values)
+	must(score, err)
 	numbers = make([]float64, at.N*at.D)
 	for i := range at.N {
 		for a, j := range w.columns {

@@ -3,6 +3,7 @@ package source
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -39,7 +40,7 @@ const (
 func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u blas64.Triangular) {
 	m := len(coordinates)
 	b.root = u
-	b.z, b.v, b.start = room(b.z, m), room(b.v, m), room(b.start, m)
+	b.z, b.v, b.start = slices.Grow(b.z[:0], m)[:m], slices.Grow(b.v[:0], m)[:m], slices.Grow(b.start[:0], m)[:m]
 	b.walls.Data, b.beta = b.walls.Data[:0], b.beta[:0]
 	wall := func(bound float64, normal func(j int) float64) {
 		if math.IsInf(bound, 1) {
@@ -73,10 +74,10 @@ func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u bla
 	}
 	c := len(b.beta)
 	b.walls.Rows, b.walls.Cols, b.walls.Stride = c, m, m
-	b.inner = blas64.General{Rows: c, Cols: c, Stride: c, Data: room(b.inner.Data, c*c)}
+	b.inner = blas64.General{Rows: c, Cols: c, Stride: c, Data: slices.Grow(b.inner.Data[:0], c*c)[:c*c]}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.walls, b.walls, 0, b.inner)
-	b.at, b.speed = room(b.at, c), room(b.speed, c)
-	b.coordinates, b.mean, b.precision = append(b.coordinates[:0], coordinates...), append(b.mean[:0], mean...), room(b.precision, m*m)
+	b.at, b.speed = slices.Grow(b.at[:0], c)[:c], slices.Grow(b.speed[:0], c)[:c]
+	b.coordinates, b.mean, b.precision = append(b.coordinates[:0], coordinates...), append(b.mean[:0], mean...), slices.Grow(b.precision[:0], m*m)[:m*m]
 	clear(b.precision)
 	for a := range m {
 		copy(b.precision[a*m+a:a*m+m], u.Data[a*u.Stride+a:a*u.Stride+m])
@@ -109,13 +110,6 @@ func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error,
 		worst = max(worst, rhat)
 	}
 	return worst, nil
-}
-
-func room(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }
 
 func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -17,7 +16,7 @@ import (
 type chains struct {
 	r       int
 	kept    *keptChains
-	moves   *mcmc.Moves
+	moves   *mcmc.Chains
 	start   Source
 	columns []float64 // standard deviations of the columns (d)
 
@@ -38,57 +37,47 @@ const (
 )
 
 type keptChains struct {
-	first  []int     // (n+1): number of missing cells before a row
-	cells  []float64 // r per missing cell, chain by chain
-	step   []float64 // (n): log step size of a row, in standard deviations
-	visits []float64 // (n): number of moves; 0 before the start
+	cells  [][]float64 // (n): r per missing cell of a row, chain by chain
+	step   []float64   // (n): log step size of a row, in standard deviations
+	visits []float64   // (n): number of moves; 0 before the start
 }
 
 // It fails if the chains need too much memory.
 func newChainMemory(s Setting) (Memory, error) {
 	t := s.Table
-	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
-	for i := range t.N {
-		k.first[i+1] = k.first[i]
-		for _, o := range t.Observed[i*t.D : (i+1)*t.D] {
-			if !o {
-				k.first[i+1]++
+	if size := 8 * float64(t.Missing()) * float64(s.Draws); size > mostMemory {
+		return nil, setting.Errorf("draws", s.Draws, "%d chains for each of %d missing cells need %.0f GB of memory; use fewer draws", s.Draws, t.Missing(), size/1e9)
+	}
+	k := &keptChains{step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
+	for row := range slices.Chunk(t.Observed, t.D) {
+		gaps := 0
+		for _, seen := range row {
+			if !seen {
+				gaps++
 			}
 		}
+		k.cells = append(k.cells, make([]float64, gaps*s.Draws))
 	}
-	cells := k.first[t.N]
-	if size := 8 * float64(cells) * float64(s.Draws); size > mostMemory {
-		return nil, setting.Errorf("draws", s.Draws, "%d chains for each of %d missing cells need %.0f GB of memory; use fewer draws", s.Draws, cells, size/1e9)
-	}
-	k.cells = make([]float64, cells*s.Draws)
 	return k, nil
 }
 
-func (k *keptChains) Capture() []float64 { return slices.Concat(k.cells, k.step, k.visits) }
+func (k *keptChains) Capture() []float64 {
+	return slices.Concat(slices.Concat(k.cells...), k.step, k.visits)
+}
 
 func (k *keptChains) Restore(from []float64) {
-	for _, to := range [][]float64{k.cells, k.step, k.visits} {
+	for _, to := range append(slices.Clone(k.cells), k.step, k.visits) {
 		from = from[copy(to, from):]
 	}
 }
 
 // Setting.Memory must come from newChainMemory.
 func newChains(s Setting) (Source, error) {
-	if s.Memory == nil {
-		var err error
-		if s.Memory, err = newChainMemory(s); err != nil {
-			return nil, err
-		}
-	}
-	kept, ok := s.Memory.(*keptChains)
-	if !ok {
-		return nil, fmt.Errorf("the memory of persistent chains is not a %T", s.Memory)
-	}
 	moves, err := mcmc.NewMoves(s.Model, s.Domain, s.Batch, s.Draws, leapfrog)
 	mean, sd := Marginals(s.Table)
 	d := s.Table.D
 	return &chains{
-		r: s.Draws, kept: kept, moves: moves, start: NewNormals(mean, sd, s), columns: sd,
+		r: s.Draws, kept: s.Memory.(*keptChains), moves: moves, start: NewNormals(mean, sd, s), columns: sd,
 		observed: make([]float64, s.Batch*d), step: make([]float64, s.Batch), accept: make([]float64, s.Batch),
 		from: make([]float64, s.Batch*s.Draws*d), ignored: make([]float64, s.Batch*s.Draws),
 	}, err
@@ -122,12 +111,13 @@ func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) 
 		moves = firstMoves
 	}
 	for range moves {
-		if err := c.moves.Move(c.accept, rng.Rand); err != nil {
+		states, err := c.moves.Move(c.step, c.accept, rng.Rand)
+		if err != nil {
 			return err
 		}
+		copy(x, states)
 		c.adapt(b)
 	}
-	copy(x, c.moves.States())
 	for i, row := range b.Rows {
 		c.each(b, i, row, func(cell *float64, at int) { *cell = x[at] })
 	}
@@ -159,12 +149,12 @@ func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err
 			x[at] = *cell
 		})
 	}
-	return fresh, c.moves.Begin(x, c.observed, c.columns, c.step)
+	return fresh, c.moves.Begin(x, c.observed, c.columns)
 }
 
 // each visits the stored cells of row i of a batch and their indices in x (b·r, d).
 func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at int)) {
-	cells := c.kept.cells[c.kept.first[row]*c.r : c.kept.first[row+1]*c.r]
+	cells := c.kept.cells[row]
 	for k := range c.r {
 		for j, o := range b.Mask[i*b.D : (i+1)*b.D] {
 			if o == 0 {
@@ -181,7 +171,7 @@ func (c *chains) adapt(b *data.Batch) {
 		c.kept.visits[row]++
 		gain := math.Pow(c.kept.visits[row], -0.6)
 		c.kept.step[row] = min(max(c.kept.step[row]+gain*(c.accept[i]-acceptance), math.Log(leastStep)), math.Log(mostStep))
-		c.moves.SetStep(i, math.Exp(c.kept.step[row]))
+		c.step[i] = math.Exp(c.kept.step[row])
 	}
 }
 
@@ -193,13 +183,14 @@ func (c *chains) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	}
 	traces := make([][]float64, len(x))
 	for i := range firstMoves + checkedMoves {
-		if err := c.moves.Move(c.accept, rng.Rand); err != nil {
+		states, err := c.moves.Move(c.step, c.accept, rng.Rand)
+		if err != nil {
 			return nil, err
 		}
 		if i < firstMoves {
 			continue
 		}
-		for at, v := range c.moves.States() {
+		for at, v := range states {
 			traces[at] = append(traces[at], v)
 		}
 	}

@@ -32,7 +32,11 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 // chainsOf makes the source for a table, and the given number of moves.
 func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, draws, steps int) (*chains, *data.Batch) {
 	t.Helper()
-	from, err := newChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
+	of := Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s}
+	var err error
+	of.Memory, err = newChainMemory(of)
+	require.NoError(t, err)
+	from, err := newChains(of)
 	require.NoError(t, err)
 	b := data.NewBatch(table.N+2, table.D) // two rows of padding
 	rows := make([]int, table.N)

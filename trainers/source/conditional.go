@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -66,22 +67,28 @@ func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	if !s.domain.Bounded() {
 		return rhat, nil
 	}
-	return rhat, s.each(b, func(i int, row []float64) error {
-		x := slices.Clone(row)
-		if _, err := s.c.Draw(x, rng); err != nil || !s.c.narrow {
-			return err
-		}
-		var err error
-		rhat[i], err = s.c.chain.rhat(&s.c.section, x, s.c.mask, func() error { return s.c.start(x, rng) }, rng)
+	return rhat, s.each(b, func(i int, row []float64) (err error) {
+		rhat[i], err = s.c.rhat(row, rng)
 		return err
 	})
 }
+
+// rhat is 0 unless rejection fails for the row.
+func (c *Conditional) rhat(row []float64, rng *Stream) (float64, error) {
+	x := slices.Clone(row)
+	if _, err := c.Draw(x, rng); err != nil || !c.narrow {
+		return 0, err
+	}
+	return c.chain.rhat(&c.section, x, c.mask, func() error { return c.start(x, rng) }, rng)
+}
+
+var errNoRoom = errors.New("no values of its missing cells are inside the domain; check the bounds")
 
 // Conditional draws a normal row's missing cells given its observed ones, on a domain. Call Renew
 // after a change of its fields.
 type Conditional struct {
 	Mean      []float64
-	Precision *mat.SymDense
+	Precision mat.Symmetric
 	Domain    *domain.Domain // nil: all of R^d
 
 	mask      []float64

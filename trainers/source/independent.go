@@ -70,7 +70,9 @@ func (c *independent) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	}
 	clear(x[len(b.Rows)*c.r*b.D:]) // padding
 	return n.each(b, &s.deviations, func(i int, mask, mean []float64) error {
-		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
+		if err := s.row(b.X[i*b.D:(i+1)*b.D], mask, mean); err != nil {
+			return err
+		}
 		return s.draw(x[i*c.r*b.D:(i+1)*c.r*b.D], logProposal[i*c.r:(i+1)*c.r], rng)
 	})
 }
@@ -87,7 +89,7 @@ func (c *independent) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 
 // RHat is for rows where rejection fails.
 func (c *independent) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
-	rhat, x, s := make([]float64, len(b.Rows)), make([]float64, b.D), &c.restricted
+	rhat, s := make([]float64, len(b.Rows)), &c.restricted
 	if !s.domain.Bounded() {
 		return rhat, nil
 	}
@@ -96,8 +98,9 @@ func (c *independent) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 		return nil, err
 	}
 	return rhat, n.each(b, &s.deviations, func(i int, mask, mean []float64) (err error) {
-		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
-		rhat[i], err = s.rhat(x, rng)
+		if err = s.row(b.X[i*b.D:(i+1)*b.D], mask, mean); err == nil && s.several {
+			rhat[i], err = s.rest.rhat(s.x, rng)
+		}
 		return err
 	})
 }

@@ -1,11 +1,10 @@
 package source
 
 import (
-	"errors"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
 	"missingscore/internal/data/truncnorm"
@@ -19,36 +18,24 @@ import (
 //   - no restriction: N(μ_j, σ_j²);
 //   - a box: truncated normals;
 //   - one half-space over unbounded coordinates: the component along σ∘a truncated;
-//   - otherwise: rejection from the box; after rejection failed once for the row, ends of chains (bounces). The log density then lacks a constant of the row.
+//   - otherwise: Conditional. The log density then lacks a constant of the row.
 type restricted struct {
 	domain     *domain.Domain
 	deviations deviations
 	section    domain.Section
 	gaps       simd.Gaps
-	x, mask    []float64 // of the row
+	x          []float64 // the row
 	mean       []float64
 	bounds     []bound
-	kind       restriction
+	several    bool    // an intersection
 	log        float64 // common part of the log densities of the row's draws
 
-	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
+	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space, empty without one
 	beta  float64   // its bound along that direction
 
-	z      []float64 // normals of the row's draws
-	narrow bool      // rejection has failed for the row: use chain
-	means  []float64 // of its gaps
-	inner  []float64 // a row well inside
-	root   []float64 // (gaps, gaps): 1/sd on the diagonal
-	chain  bounces
+	z    []float64   // normals of the row's draws
+	rest Conditional // of an intersection
 }
-
-type restriction int
-
-const (
-	toBox restriction = iota // or unrestricted
-	toHalfSpace
-	toIntersection
-)
 
 type bound struct {
 	gap, j      int // number of the gap in the row, and column
@@ -56,11 +43,11 @@ type bound struct {
 	alpha, beta float64 // standardised
 }
 
-func (s *restricted) row(x, mask, mean []float64) {
-	s.x, s.mask, s.mean = x, mask, mean
+func (s *restricted) row(x, mask, mean []float64) error {
+	s.x, s.mean = x, mean
 	s.gaps.Set(mask)
-	s.bounds, s.kind = s.bounds[:0], toBox
-	s.log, s.narrow = 0, false
+	s.bounds, s.along, s.several = s.bounds[:0], s.along[:0], false
+	s.log = 0
 	s.domain.Section(&s.section, x, mask)
 	for k, j := range s.gaps.At() {
 		sd := s.deviations.sd[j]
@@ -73,14 +60,24 @@ func (s *restricted) row(x, mask, mean []float64) {
 		}
 	}
 	if len(s.section.Cuts) == 0 {
-		return
+		return nil
 	}
 	h, single := s.section.Single()
 	if !single {
-		s.kind = toIntersection
-		return
+		s.several = true
+		precision := mat.NewDiagDense(len(mean), nil)
+		for j, sd := range s.deviations.sd {
+			precision.SetDiag(j, 1/(sd*sd))
+		}
+		s.rest.Mean, s.rest.Precision, s.rest.Domain = mean, precision, s.domain
+		s.rest.renew()
+		if err := s.rest.Condition(mask); err != nil {
+			return err
+		}
+		s.rest.Given(x)
+		return nil
 	}
-	s.kind, s.along, s.beta = toHalfSpace, s.along[:0], h.B
+	s.beta = h.B
 	for _, j := range s.gaps.At() {
 		s.along = append(s.along, h.A[j]*s.deviations.sd[j])
 		s.beta -= h.A[j] * mean[j]
@@ -89,88 +86,33 @@ func (s *restricted) row(x, mask, mean []float64) {
 	s.beta /= size
 	simd.Scale(s.along, []float64{1 / size}, s.along)
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
+	return nil
 }
 
 // draw writes len(log) draws of the row and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	d, m := len(s.x), len(s.gaps.At())
-	if s.kind == toIntersection {
+	if s.several {
 		for k := range log {
-			if log[k], err = s.intersection(x[k*d:k*d+d], rng); err != nil {
+			copy(x[k*d:], s.x)
+			if log[k], err = s.rest.Draw(x[k*d:k*d+d], rng); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	s.z = room(s.z, len(log)*m)
+	s.z = slices.Grow(s.z[:0], len(log)*m)[:len(log)*m]
 	rng.Normals(s.z)
 	for k := range log {
 		z := s.z[k*m:]
 		s.box(z)
-		if s.kind == toHalfSpace {
+		if len(s.along) > 0 {
 			s.half(z[:m])
 		}
 		log[k] = s.place(x[k*d:k*d+d], z)
 	}
 	return nil
 }
-
-func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
-	if s.kind != toIntersection {
-		return 0, nil
-	}
-	if _, err := s.intersection(x, rng); err != nil || !s.narrow {
-		return 0, err
-	}
-	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
-}
-
-// intersection draws from the box until inside, else by a chain.
-func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
-	s.z = room(s.z, len(s.gaps.At()))
-	if !s.narrow {
-		for range tries {
-			rng.Normals(s.z)
-			s.box(s.z)
-			if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
-				return log, nil
-			}
-		}
-		if err := s.prepareChain(); err != nil {
-			return 0, err
-		}
-	}
-	copy(x, s.inner)
-	for range paths {
-		s.chain.move(&s.section, x, s.mask, rng)
-	}
-	log = s.log
-	for _, j := range s.gaps.At() {
-		z := (x[j] - s.mean[j]) / s.deviations.sd[j]
-		log -= 0.5 * z * z
-	}
-	return log, nil
-}
-
-// prepareChain sets the precision diag(1/sd²).
-func (s *restricted) prepareChain() (err error) {
-	var ok bool
-	if s.inner, ok = s.domain.Interior(s.x, s.mask); !ok {
-		return errNoRoom
-	}
-	gaps := s.gaps.At()
-	m := len(gaps)
-	s.narrow, s.means, s.root = true, s.means[:0], room(s.root, m*m)
-	clear(s.root)
-	for a, j := range gaps {
-		s.means = append(s.means, s.mean[j])
-		s.root[a*m+a] = 1 / s.deviations.sd[j]
-	}
-	s.chain.in(&s.section, gaps, s.means, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: m, Stride: m, Data: s.root})
-	return nil
-}
-
-var errNoRoom = errors.New("no values of its missing cells are inside the domain; check the bounds")
 
 func (s *restricted) box(z []float64) {
 	for _, b := range s.bounds {

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,46 +10,36 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers/source"
 )
 
-// Two narrow normals around −1 and 2, the second with weight π.
-type twoPoints struct {
-	d      int
-	logits *graph.Param
-}
-
 const narrow = 0.1
 
-func (m twoPoints) Params() []*graph.Param { return []*graph.Param{m.logits} }
-func (m twoPoints) Options() any           { return nil }
-func (m twoPoints) Noise() int             { return m.d }
-
-func (m twoPoints) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Node) nets.Strata {
-	n, _ := graph.Shape(rows.X)
-	means := make([]float64, 0, 2*m.d)
-	for _, v := range []float64{-1, 2} {
-		for range m.d {
-			means = append(means, v)
+// twoPoints is a mixture imputer of narrow normals around −1 and, with weight 0.3, around 2.
+func twoPoints(d int) nets.Imputer {
+	m := nets.NewMixtureImputer(d, nets.MixtureOptions{Components: 2, Hidden: 1}, stream.New(1))
+	for _, p := range m.Params() {
+		clear(p.Value)
+		switch p.Name {
+		case "means bias":
+			copy(p.Value, slices.Concat(slices.Repeat([]float64{-1}, d), slices.Repeat([]float64{2}, d)))
+		case "log sds bias":
+			log := 5 * math.Atanh(math.Log(narrow)/5) // σ is exp(5 tanh(bias/5))
+			copy(p.Value, slices.Repeat([]float64{log}, 2*d))
+		case "logits bias":
+			p.Value[1] = math.Log(0.3 / 0.7)
 		}
 	}
-	x := b.Add(graph.Tile(b, b.Constant(2, m.d, means), n), b.Scale(narrow, b.GroupRepeat(noise, 2)))
-	logits := graph.Tile(b, b.Param(m.logits), n)
-	weight := b.Sub(logits, b.GroupRepeat(graph.GroupLogSumExp(b, logits, 2), 2))
-	// 30 deviations apart: the other density is 0
-	z := b.RowSum(b.Prod(b.GroupRepeat(b.Map(graph.Complement, rows.Mask), 2), b.Scale(-0.5, b.Map(graph.Square, b.GroupRepeat(noise, 2)))))
-	return nets.Strata{K: 2, X: x, LogDensity: b.Add(weight, z), LogWeight: weight}
+	return m
 }
 
 func TestStrataDraws(t *testing.T) {
 	const d, n, r = 3, 4, 4000
-	imp := twoPoints{d, graph.NewParam("logits", 2, 1)}
-	imp.logits.Value[1] = math.Log(0.3 / 0.7)
-	setting := source.Setting{Model: model.NewGaussian(d, model.CholeskyFactor), Imputer: imp, Batch: n, Draws: r}
+	m := model.NewGaussian(d, model.CholeskyFactor)
+	setting := source.Setting{Model: m, Imputer: twoPoints(d), Batch: n, Draws: r}
 	s, err := source.Imputer.New(setting)
 	require.NoError(t, err)
 	b := data.NewBatch(n, d)
@@ -72,7 +63,7 @@ func TestStrataDraws(t *testing.T) {
 				mean, share, is = 2, 0.3, 1
 			}
 			u, v := (row[1]-mean)/narrow, (row[2]-mean)/narrow
-			require.InDelta(t, math.Log(share)-0.5*(u*u+v*v), log[k], 1e-9)
+			require.InDelta(t, math.Log(share/narrow/narrow)-0.5*(u*u+v*v), log[k], 1e-9)
 			second, within = append(second, is), append(within, u, v)
 		}
 		require.InDelta(t, 0.3, stat.Mean(second, nil), 4*math.Sqrt(0.21/r))

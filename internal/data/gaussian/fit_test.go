@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
 	"missingscore/internal/data/gaussian"
@@ -46,24 +47,23 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	covariance := beta.AtVec(1)*cov(x, x) + beta.AtVec(2)*cov(x, z)
 	require.InDelta(t, covariance, m.Covariance.At(0, 1), 1e-4)
 
-	residual := 0.0
-	for i, v := range y {
-		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
-		residual += r * r / float64(len(y))
-	}
+	var residual mat.VecDense
+	residual.MulVec(mat.NewDense(len(y), 3, design), &beta)
+	residual.SubVec(mat.NewVecDense(len(y), y), &residual)
+	variance := mat.Dot(&residual, &residual) / float64(len(y))
 	covarianceZ := beta.AtVec(1)*cov(x, z) + beta.AtVec(2)*cov(z, z)
 	require.InDelta(t, covarianceZ, m.Covariance.At(1, 2), 1e-4)
-	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
+	require.InDelta(t, variance+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
 
 	c := gaussian.NewFiller(table, nil)
 	c.Fill(m)
-	s := m.Covariance
+	joint, ok := distmv.NewNormal(m.Mean, m.Covariance, nil)
+	require.True(t, ok)
 	for i := range 20 {
-		if !table.Observed[3*i+1] {
-			var b mat.VecDense // Σ_y,xz Σ_xz⁻¹
-			require.NoError(t, b.SolveVec(mat.NewDense(2, 2, []float64{s.At(0, 0), s.At(0, 2), s.At(0, 2), s.At(2, 2)}), mat.NewVecDense(2, []float64{s.At(0, 1), s.At(1, 2)})))
-			want := m.Mean[1] + b.AtVec(0)*(table.Values[3*i]-m.Mean[0]) + b.AtVec(1)*(table.Values[3*i+2]-m.Mean[2])
-			require.InDelta(t, want, c.X[3*i+1], 1e-8)
+		if row := table.Values[3*i : 3*i+3]; !table.Observed[3*i+1] {
+			given, ok := joint.ConditionNormal([]int{0, 2}, []float64{row[0], row[2]}, nil)
+			require.True(t, ok)
+			require.InDelta(t, given.Mean(nil)[0], c.X[3*i+1], 1e-8)
 		}
 	}
 }

@@ -9,20 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/internal/data/network"
-	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
-
-func precisionOf5() *mat.SymDense {
-	rng, x := stream.New(5, 1), mat.NewDense(9, 5, nil)
-	x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
-	p := mat.NewSymDense(5, nil)
-	p.SymOuterK(1, x.T())
-	return p
-}
 
 // Two single columns have ± the partial correlation; a level of three that of its centred utility.
 func TestTogether(t *testing.T) {
-	p := precisionOf5()
+	p := mat.NewSymDense(5, testtables.Covariances(5, 9, 5))
 	r := network.PartialCorrelation(p, 3, 4)
 	pairs, err := network.Together(p, network.Side{First: 3, Width: 1, Levels: []string{"no", "yes"}}, network.Side{First: 4, Width: 1})
 	require.NoError(t, err)
@@ -35,19 +27,14 @@ func TestTogether(t *testing.T) {
 	require.NoError(t, sigma.Inverse(p))
 	given := func(x, y []float64) float64 { // partial covariance of two combinations of columns 0, 1, 3
 		at, rest := []int{0, 1, 3}, []int{2, 4}
-		var own, cross, other mat.Dense
 		part := func(rows, columns []int) *mat.Dense {
 			m := mat.NewDense(len(rows), len(columns), nil)
-			for i, j := range rows {
-				for k, l := range columns {
-					m.Set(i, k, sigma.At(j, l))
-				}
-			}
+			m.Apply(func(i, k int, _ float64) float64 { return sigma.At(rows[i], columns[k]) }, m)
 			return m
 		}
-		cross.CloneFrom(part(at, rest))
-		require.NoError(t, other.Solve(part(rest, rest), cross.T()))
-		own.Mul(&cross, &other)
+		var own, other mat.Dense
+		require.NoError(t, other.Solve(part(rest, rest), part(rest, at)))
+		own.Mul(part(at, rest), &other)
 		own.Sub(part(at, at), &own)
 		return mat.Inner(mat.NewVecDense(3, x), &own, mat.NewVecDense(3, y))
 	}

@@ -10,41 +10,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func TestEdgesAreStrongestFirstThenInColumnOrder(t *testing.T) {
-	p := mat.NewSymDense(4, []float64{
-		1, 0.2, -0.3, 0,
-		0.2, 1, 0, 0.3,
-		-0.3, 0, 1, -0.2,
-		0, 0.3, -0.2, 1,
-	})
-	n, err := New([]string{"z", "y", "x", "w"}, p, Threshold(p, 0))
-	require.NoError(t, err)
-	require.Equal(t, []string{"z", "y", "x", "w"}, n.Nodes)
-	require.Equal(t, []Edge{
-		{From: "z", To: "x", Precision: -0.3, PartialCorrelation: 0.3}, {From: "y", To: "w", Precision: 0.3, PartialCorrelation: -0.3},
-		{From: "z", To: "y", Precision: 0.2, PartialCorrelation: -0.2}, {From: "x", To: "w", Precision: -0.2, PartialCorrelation: 0.2},
-	}, n.Edges)
-}
-
 func TestNewErrors(t *testing.T) {
-	edge := Adjacency{D: 2, Edge: []bool{true}}
-	for name, c := range map[string]struct {
+	joined := Adjacency{D: 2, Edge: []bool{true}}
+	ab := []string{"a", "b"}
+	for _, c := range []struct {
 		names []string
 		p     []float64
 		a     Adjacency
 		want  string
 	}{
-		"names":    {[]string{"a"}, []float64{1, 0, 0, 1}, edge, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
-		"nodes":    {[]string{"a", "b"}, []float64{1, 0, 0, 1}, Adjacency{D: 3, Edge: []bool{true}}, "adjacency of 3 nodes"},
-		"pairs":    {[]string{"a", "b"}, []float64{1, 0, 0, 1}, Adjacency{D: 2}, "(0 pairs)"},
-		"twice":    {[]string{"a", "a"}, []float64{1, 0, 0, 1}, edge, `columns 1 and 2 are both named "a"`},
-		"negative": {[]string{"a", "b"}, []float64{1, 0, 0, -2}, edge, `the precision of "b" is -2, not a positive number`},
-		"zero":     {[]string{"a", "b"}, []float64{0, 0, 0, 1}, edge, `the precision of "a" is 0`},
-		"NaN":      {[]string{"a", "b"}, []float64{1, 0, 0, math.NaN()}, edge, `the precision of "b" is NaN`},
-		"weight":   {[]string{"a", "b"}, []float64{1, math.Inf(1), 0, 1}, edge, `the precision of "a" – "b" is +Inf`},
+		{[]string{"a"}, []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
+		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 3, Edge: []bool{true}}, "adjacency of 3 nodes"},
+		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 2}, "(0 pairs)"},
+		{[]string{"a", "a"}, []float64{1, 0, 0, 1}, joined, `columns 1 and 2 are both named "a"`},
+		{ab, []float64{1, 0, 0, -2}, joined, `the precision of "b" is -2, not a positive number`},
+		{ab, []float64{0, 0, 0, 1}, joined, `the precision of "a" is 0`},
+		{ab, []float64{1, 0, 0, math.NaN()}, joined, `the precision of "b" is NaN`},
+		{ab, []float64{1, math.Inf(1), 0, 1}, joined, `the precision of "a" – "b" is +Inf`},
 	} {
 		_, err := New(c.names, mat.NewSymDense(2, c.p), c.a)
-		require.ErrorContains(t, err, c.want, name)
+		require.ErrorContains(t, err, c.want)
 	}
 }
 
@@ -76,18 +61,13 @@ func on(pairs ...int) Adjacency {
 
 func TestCompare(t *testing.T) {
 	truth := on(0, 1)
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
 		estimate Adjacency
 		want     Rate
-	}{
-		"none":    {on(), Rate{0, 0}},
-		"all":     {on(0, 1, 2, 3, 4, 5), Rate{1, 1}},
-		"perfect": {on(0, 1), Rate{0, 1}},
-		"mixed":   {on(1, 2, 3, 5), Rate{0.75, 0.5}},
-	} {
+	}{{on(), Rate{0, 0}}, {on(0, 1, 2, 3, 4, 5), Rate{1, 1}}, {on(0, 1), Rate{0, 1}}, {on(1, 2, 3, 5), Rate{0.75, 0.5}}} {
 		got, err := Compare(truth, c.estimate)
 		require.NoError(t, err)
-		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.want, got)
 	}
 	require.InDelta(t, 0.5, F1(truth, on(0, 2)), 1e-12) // one hit, one false, one not found
 	require.Zero(t, F1(on(), on()))
@@ -131,9 +111,10 @@ func TestPartialCorrelations(t *testing.T) {
 	}
 }
 
+func edge(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
+
 // seven has two equally short paths between b and c, and a separate pair.
 func seven() *Network {
-	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
 	return &Network{Nodes: []string{"a", "b", "c", "d", "e", "f", "g", "alone"}, Edges: []Edge{
 		edge("a", "b", 0.5), edge("a", "c", -0.25), edge("b", "d", 0.25), edge("c", "d", 0.5), edge("d", "e", 0.4), edge("f", "g", -0.2), edge("a", "d", 0.1),
 	}}
@@ -166,7 +147,6 @@ func TestCentralities(t *testing.T) {
 // R's networktools 1.6.0: bridge(W, communities = c("x", "y", "x", "y", "z", "x")), and with
 // useCommunities = c("x", "y").
 func TestBridges(t *testing.T) {
-	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
 	n := &Network{Nodes: []string{"a", "b", "c", "d", "e", "f"}, Edges: []Edge{
 		edge("a", "b", 0.17), edge("b", "c", -0.07), edge("b", "e", 0.42), edge("c", "e", 0.46), edge("d", "e", -0.24), edge("b", "f", -0.07), edge("d", "f", 0.46), edge("e", "f", 0.03),
 	}}

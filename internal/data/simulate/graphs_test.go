@@ -50,14 +50,12 @@ func TestGraphErrors(t *testing.T) {
 	require.ErrorContains(t, err, "they must be positive and less than 0.25")
 	_, err = Graph("star", 17, 0, 0.2499, stream.New(1))
 	require.NoError(t, err)
-	for _, bad := range []func() (Gaussian, error){
-		func() (Gaussian, error) { return Graph("ring", 5, 0, 0, stream.New(1)) },
-		func() (Gaussian, error) { return Graph("random", 5, 11, 0, stream.New(1)) },
-		func() (Gaussian, error) { return Graph("random", 5, 0, 0, stream.New(1)) },
-		func() (Gaussian, error) { return Graph("chain", 1, 0, 0, stream.New(1)) },
-		func() (Gaussian, error) { return Graph("chain", 5, 0, -0.1, stream.New(1)) },
-	} {
-		_, err := bad()
-		require.Error(t, err)
+	for _, c := range []struct {
+		shape    string
+		d, edges int
+		strength float64
+	}{{"ring", 5, 0, 0}, {"random", 5, 11, 0}, {"random", 5, 0, 0}, {"chain", 1, 0, 0}, {"chain", 5, 0, -0.1}} {
+		_, err := Graph(c.shape, c.d, c.edges, c.strength, stream.New(1))
+		require.Error(t, err, c)
 	}
 }

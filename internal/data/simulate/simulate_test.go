@@ -14,10 +14,10 @@ import (
 	"missingscore/internal/stream"
 )
 
-func inverse(t *testing.T, p mat.Symmetric) *mat.SymDense {
+func covariance(t *testing.T, g simulate.Gaussian) *mat.SymDense {
 	t.Helper()
 	var c mat.Cholesky
-	require.True(t, c.Factorize(p))
+	require.True(t, c.Factorize(g.Precision))
 	var s mat.SymDense
 	require.NoError(t, c.InverseTo(&s))
 	return &s
@@ -27,7 +27,7 @@ func inverse(t *testing.T, p mat.Symmetric) *mat.SymDense {
 func TestSimulateNormal(t *testing.T) {
 	g, err := simulate.Normal(10, stream.New(1, 1))
 	require.NoError(t, err)
-	s := inverse(t, g.Precision)
+	s := covariance(t, g)
 	for j := range 9 {
 		require.Equal(t, 0.5, g.Mean[j])
 		require.InDelta(t, s.At(0, j)/2, s.At(9, j), 1e-10)
@@ -148,13 +148,8 @@ func TestTruncations(t *testing.T) {
 	box, err := g.TruncateBelow(3, 0.1)
 	require.NoError(t, err)
 	for j := range 3 {
-		below := 0.0
-		for i := range n {
-			if all.Values[i*5+j] < box.Lower[j] {
-				below++
-			}
-		}
-		require.InDelta(t, 0.1, below/n, 4.5*math.Sqrt(0.1*0.9/n))
+		below := floats.Count(func(x float64) bool { return x < box.Lower[j] }, all.Column(j))
+		require.InDelta(t, 0.1, float64(below)/n, 4.5*math.Sqrt(0.1*0.9/n))
 	}
 	require.False(t, box.BoundedColumn(3))
 	half, err := g.TruncateAcross(0.2, stream.New(3, 1))
@@ -182,7 +177,7 @@ func TestTruncations(t *testing.T) {
 		along = append(along, mat.Dot(a, mat.NewVecDense(5, row)))
 	}
 	// E[z | z < Φ⁻¹(0.8)] = −φ(Φ⁻¹(0.8))/0.8 = −0.34995
-	sd := math.Sqrt(mat.Inner(a, inverse(t, g.Precision), a))
+	sd := math.Sqrt(mat.Inner(a, covariance(t, g), a))
 	mean, variance := stat.MeanVariance(along, nil)
 	require.InDelta(t, floats.Dot(half.Half[0].A, g.Mean)-0.34995*sd, mean, 4.5*math.Sqrt(variance/n))
 

@@ -5,36 +5,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/internal/stream"
+	"missingscore/data/domain"
+	"missingscore/internal/testtables"
 )
 
 // 2/π for a median split, 1 for a number, Σ p E[z | level]² for four levels.
 func TestKnownOfThresholds(t *testing.T) {
-	cuts := []float64{-1.1, 0.2, 0.9}
 	l := newLaw(mixed(nil, nil, 0, 0, 0))
-	l.cuts[0], l.cuts[1] = []float64{0}, cuts
-	const steps, far = 200_000, 9.0
-	share, first := make([]float64, 4), make([]float64, 4)
-	for i := range steps {
-		z, level := far*(2*(float64(i)+0.5)/steps-1), 0
-		for level < len(cuts) && z > cuts[level] {
-			level++
-		}
-		p := 2 * far / steps * distuv.UnitNormal.Prob(z)
-		share[level] += p
-		first[level] += p * z
+	l.cuts[0], l.cuts[1] = []float64{0}, []float64{-1.1, 0.2, 0.9}
+	ends, want := []float64{-9, -1.1, 0.2, 0.9, 9}, 0.0
+	first := func(z float64) float64 { return z * distuv.UnitNormal.Prob(z) }
+	for k, from := range ends[:4] {
+		share := distuv.UnitNormal.CDF(ends[k+1]) - distuv.UnitNormal.CDF(from)
+		want += math.Pow(quad.Fixed(first, from, ends[k+1], 100, nil, 0), 2) / share
 	}
-	want := 0.0
-	for k, p := range share {
-		want += first[k] * first[k] / p
-	}
-	e := l.known()
-	require.InDeltaSlice(t, []float64{2 / math.Pi, 0, 0, 0, want, 0, 0, 0, 1}, e, 1e-5)
-	require.InDelta(t, 2/math.Pi, e[0], 1e-14)
+	require.InDeltaSlice(t, []float64{2 / math.Pi, 0, 0, 0, want, 0, 0, 0, 1}, l.known(), 1e-12)
 }
 
 func nominalLaw(mean ...float64) *law {
@@ -43,48 +34,47 @@ func nominalLaw(mean ...float64) *law {
 	return l
 }
 
-// Against draws from N(a, ½(I + 11ᵀ)), within 4.5 standard errors.
-func TestLevels(t *testing.T) {
-	const n = 200_000
-	for _, a := range [][]float64{{0.3, -0.8}, {-0.4, 0.6, 0, 1.1}} {
-		width := len(a)
+// region is the set of utilities, from the column first of s on, that give a level.
+func region(s *domain.Domain, first, width, level int) *domain.Domain {
+	for at := first; at < first+width; at++ {
+		switch best := first + level - 1; {
+		case level == 0:
+			s.Upper[at] = 0
+		case at == best:
+			s.Lower[at] = 0
+		default:
+			h := domain.HalfSpace{A: make([]float64, len(s.Lower))}
+			h.A[at], h.A[best] = 1, -1
+			s.Half = append(s.Half, h)
+		}
+	}
+	return s
+}
+
+// Utilities are N(a, ½(I + 11ᵀ)).
+func TestLevelsAgainstQuadrature(t *testing.T) {
+	for _, a := range [][]float64{{0.3, -0.8}, {-0.4, 0.6, 1.1}} {
+		width, none := len(a), make([]float64, len(a))
 		l := nominalLaw(a...)
 		shares, means := l.levels(l.blocks[0])
-		cov := mat.NewSymDense(width, nil)
-		for j := range width {
-			for k := range j {
-				cov.SetSym(j, k, 0.5)
-			}
-			cov.SetSym(j, j, 1)
-		}
-		rng := stream.New(1, 1)
-		utilities, ok := distmv.NewNormal(make([]float64, width), cov, rng)
+		utilities, ok := distmv.NewNormal(a, correlated(mixed(nil, nil, width), 1), nil)
 		require.True(t, ok)
-		w := whitening(width)
-		count, sum, square := make([]float64, width+1), mat.NewDense(width+1, width, nil), mat.NewDense(width+1, width, nil)
-		u, y := mat.NewVecDense(width, nil), mat.NewVecDense(width, nil)
-		for range n {
-			utilities.Rand(u.RawVector().Data)
-			y.MulVec(w, u) // about its mean
-			best, level := 0.0, 0
-			for j, mean := range a {
-				if v := mean + u.AtVec(j); v > best {
-					best, level = v, j+1
-				}
+		for level, share := range shares {
+			inside := region(domain.All(width), 0, width, level)
+			x, w := testtables.Nodes(inside, none, none, 6, map[int]int{2: 100, 3: 30}[width])
+			sum, first := 0.0, mat.NewVecDense(width, nil)
+			for i, weight := range w {
+				u := x[i*width : (i+1)*width]
+				weight *= math.Exp(utilities.LogProb(u))
+				sum += weight
+				floats.Sub(u, a)
+				first.AddScaledVec(first, weight, mat.NewVecDense(width, u))
 			}
-			count[level]++
-			for j := range width {
-				v := y.AtVec(j)
-				sum.Set(level, j, sum.At(level, j)+v)
-				square.Set(level, j, square.At(level, j)+v*v)
-			}
-		}
-		for k, drawn := range count {
-			require.InDelta(t, drawn/n, shares[k], 4.5*math.Sqrt(shares[k]*(1-shares[k])/n), "%d levels: %d", width+1, k)
-			for j := range width {
-				mean := sum.At(k, j) / drawn
-				require.InDelta(t, mean, means[k][j], 4.5*math.Sqrt((square.At(k, j)/drawn-mean*mean)/drawn), "%d levels: %d, %d", width+1, k, j)
-			}
+			require.InDelta(t, sum, share, 1e-3, "level %d of %d", level, width+1)
+			var y mat.VecDense
+			first.ScaleVec(1/sum, first)
+			y.MulVec(whitening(width), first)
+			require.InDeltaSlice(t, means[level], y.RawVector().Data, 0.01, "level %d of %d", level, width+1)
 		}
 	}
 }

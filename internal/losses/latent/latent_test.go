@@ -9,42 +9,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 )
 
-func all(n int) (rows []int) {
-	for i := range n {
-		rows = append(rows, i)
+func normal(n int, correlations *mat.SymDense, seed uint64) (rows []float64) {
+	truth, _ := distmv.NewNormal(make([]float64, correlations.SymmetricDim()), correlations, stream.New(seed))
+	for range n {
+		rows = append(rows, truth.Rand(nil)...)
 	}
 	return rows
-}
-
-func normal(n int, correlations *mat.SymDense, seed uint64) []float64 {
-	d := correlations.SymmetricDim()
-	var c mat.Cholesky
-	c.Factorize(correlations)
-	var l mat.TriDense
-	c.LTo(&l)
-	rng, out := stream.New(seed), make([]float64, 0, n*d)
-	z := make([]float64, d)
-	for range n {
-		for j := range z {
-			z[j] = rng.NormFloat64()
-		}
-		for j := range d {
-			v := 0.
-			for k := range j + 1 {
-				v += l.At(j, k) * z[k]
-			}
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // τ by column, nil for numbers.
@@ -85,38 +66,25 @@ func ordinal(t *testing.T, table *data.Table, cuts [][]float64) *data.Table {
 	return z
 }
 
-// Moments of one row's latent numbers by draws and by sums over a grid: a number, an item or a
-// nominal column, and gaps. Standard errors are below 0.005.
+// Moments of one row's latent numbers by draws and by quadrature: a number, an item or a nominal
+// column, and gaps. Standard errors are below 0.005.
 func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
-	items := mixed(nil, nil, 0, 0, 0, 0)
+	items, box := mixed(nil, nil, 0, 0, 0, 0), domain.All(4)
 	items.Cuts = [][]float64{nil, {.2, 1.1}, {-.5}, {.6}}
-	rowMoments(t, items, []float64{.7, .5, -1, 0}, make([]float64, 4), 2, func(a, z []float64) {
-		z[0], z[1] = .2+.9*a[0], -.5-6*a[1]
-	})
+	box.Lower[1], box.Upper[1], box.Upper[2] = .2, 1.1, -.5
+	rowMoments(t, items, []float64{.7, .5, -1, 0}, make([]float64, 4), 2, box)
 	mean := []float64{0.2, -0.3, 0.4, 0.1, 0.6, -0.5}
 	for _, width := range []int{2, 3} {
 		for level := range width + 1 {
 			values := append([]float64{.7}, slices.Repeat([]float64{float64(level)}, width+2)...)
-			rowMoments(t, mixed(nil, nil, 0, width, 2), values, mean[:3+width], width, func(a, z []float64) {
-				best := 0. // u_level − u_0 = 6a_0, u_level − u_k = 6a_k for the others
-				if level > 0 {
-					best = 6 * a[0]
-				}
-				for k := range z {
-					if z[k] = best - 6*a[k]; k+1 < level {
-						z[k] = best - 6*a[k+1]
-					}
-				}
-				if level > 0 {
-					z[level-1] = best
-				}
-			})
+			inside := region(domain.All(3+width), 1, width, level)
+			rowMoments(t, mixed(nil, nil, 0, width, 2), values, mean[:3+width], width, inside)
 		}
 	}
 }
 
-// The first column is observed, point maps (0, 1)^free linearly to the next, the others are missing.
-func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, point func(a, z []float64)) {
+// The first column is observed, the next free ones are known to lie inside a domain, the others are missing.
+func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, inside *domain.Domain) {
 	t.Helper()
 	const copies, sweeps, burn = 3000, 80, 10
 	d, known := of.D, 1+free
@@ -134,7 +102,8 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 	for at := range table.Values {
 		table.Observed = append(table.Observed, at%d < known)
 	}
-	c := newChain(&table, nominal(&table), all(copies), nil, 2, &pairmoments.Moments{D: d, S: make([]float64, d*d)})
+	start := &pairmoments.Moments{D: d, S: make([]float64, d*d)}
+	c := newChain(&table, nominal(&table), table.AllRows(), nil, 2, start)
 	copy(c.law.mean, mean)
 	for j := range d {
 		for k := range d {
@@ -153,7 +122,7 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 			below += c.total.below[3][0] / sweeps / copies
 		}
 	}
-	wantFirst, wantSecond, share := grid(s, mean, values[0], free, point)
+	wantFirst, wantSecond, share := quadrature(s, mean, values[0], free, inside)
 	for j := range d {
 		require.InDelta(t, wantFirst.AtVec(j), first[j], 0.012, "%v: %d", values, j)
 		for k := j; k < d; k++ {
@@ -167,11 +136,10 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 }
 
 // share is of the last column below 0.6.
-func grid(
-	s *mat.SymDense, mean []float64, x float64, free int, point func(a, z []float64),
-) (*mat.VecDense, *mat.SymDense, float64) {
+func quadrature(
+	s *mat.SymDense, mean []float64, x float64, free int, inside *domain.Domain,
+) (first *mat.VecDense, second *mat.SymDense, share float64) {
 	d, known := s.SymmetricDim(), 1+free
-	steps := map[int]int{2: 150, 3: 40}[free]
 	var c mat.Cholesky
 	c.Factorize(s.SliceSym(0, known))
 	var p mat.SymDense
@@ -180,27 +148,23 @@ func grid(
 	var b, rest mat.Dense
 	b.Mul(cross, &p)
 	rest.Mul(&b, cross.T())
-	first, second, mass, share := mat.NewVecDense(d, nil), mat.NewSymDense(d, nil), 0., 0.
-	z, about := mat.NewVecDense(d, nil), mat.NewVecDense(known, nil)
-	z.SetVec(0, x)
-	for at := range int(math.Pow(float64(steps), float64(free))) {
-		a := make([]float64, free)
-		for j := range a {
-			a[j] = (float64(at%steps) + .5) / float64(steps)
-			at /= steps
-		}
-		point(a, z.RawVector().Data[1:known])
-		for j := range known {
-			about.SetVec(j, z.AtVec(j)-mean[j])
-		}
+	row, mask := make([]float64, d), slices.Repeat([]float64{1}, d)
+	row[0] = x
+	clear(mask[1:known])
+	nodes, weights := testtables.Nodes(inside, row, mask, 6, map[int]int{2: 100, 3: 40}[free])
+	first, second = mat.NewVecDense(d, nil), mat.NewSymDense(d, nil)
+	deviation := math.Sqrt(s.At(d-1, d-1) - rest.At(d-1-known, d-1-known))
+	mass, about := 0., mat.NewVecDense(known, nil)
+	for i, w := range weights {
+		z := mat.NewVecDense(d, nodes[i*d:(i+1)*d])
+		floats.SubTo(about.RawVector().Data, z.RawVector().Data[:known], mean[:known])
 		for j := known; j < d; j++ {
 			z.SetVec(j, mean[j]+mat.Dot(b.RowView(j-known), about))
 		}
-		w := math.Exp(-mat.Inner(about, &p, about) / 2)
+		w *= math.Exp(-mat.Inner(about, &p, about) / 2)
 		mass += w
 		first.AddScaledVec(first, w, z)
 		second.SymRankOne(second, w, z)
-		deviation := math.Sqrt(s.At(d-1, d-1) - rest.At(d-1-known, d-1-known))
 		share += w * distuv.UnitNormal.CDF((.6-z.AtVec(d-1))/deviation)
 	}
 	first.ScaleVec(1/mass, first)
@@ -228,7 +192,7 @@ func TestNumbersAloneAreMaximumLikelihood(t *testing.T) {
 		}
 	}
 	a, b := stat.LinearRegression(x, y, nil, false)
-	m, err := Of(t.Context(), table, all(n), nil, 1)
+	m, err := Of(t.Context(), table, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	mean, v := stat.PopMeanVariance(every, nil)
 	residual := 0.
@@ -256,7 +220,7 @@ func TestMissingAtRandom(t *testing.T) {
 	}
 	y := ordinal(t, table, cuts)
 	require.Greater(t, y.Cuts[1][1]-cuts[1][1], 0.15, "what shares of observed cells say")
-	m, err := Of(t.Context(), y, all(n), nil, 1)
+	m, err := Of(t.Context(), y, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	require.False(t, m.Unsettled)
 	require.InDeltaSlice(t, cuts[1], m.Cuts[1], 0.1)
@@ -271,32 +235,9 @@ func TestMissingAtRandom(t *testing.T) {
 		require.InDelta(t, r.At(j, k), v, 0.07, "%v", pair)
 	}
 	require.InDelta(t, 1, m.S[4], 1e-12)
-	more, err := Of(t.Context(), y, all(n), nil, 3)
+	more, err := Of(t.Context(), y, table.AllRows(), nil, 3)
 	require.NoError(t, err)
 	require.Equal(t, m, more)
-}
-
-// Correlations are at most n/(n + d).
-func TestFewRowsAndCopies(t *testing.T) {
-	const n, d = 8, 10
-	one := normal(n, mat.NewSymDense(1, []float64{1}), 1)
-	table := &data.Table{N: n, D: d}
-	for i := range n {
-		for range d {
-			table.Values, table.Observed = append(table.Values, one[i]), append(table.Observed, true)
-		}
-	}
-	for range d {
-		table.Cuts = append(table.Cuts, []float64{0})
-	}
-	m, err := Of(t.Context(), table, all(n), nil, 1)
-	require.NoError(t, err)
-	for at, v := range m.S {
-		if at/d != at%d {
-			require.Greater(t, v, 0.1)
-			require.LessOrEqual(t, v, 1.*n/(n+d))
-		}
-	}
 }
 
 // lavaan 0.6-14, lavCor(x, ordered = c("c", "d", "e")) of these 1000 rows; standard errors 0.03 to
@@ -305,7 +246,8 @@ func TestNearLavaan(t *testing.T) {
 	const n = 1000
 	cuts := [][]float64{nil, nil, {0.4}, {-0.7}, {-.9, .1, .8}}
 	r := mat.NewSymDense(5, []float64{1, .5, .4, -.3, .2, .5, 1, .3, .1, .4, .4, .3, 1, .2, .5, -.3, .1, .2, 1, .3, .2, .4, .5, .3, 1})
-	m, err := Of(t.Context(), ordinal(t, categories(normal(n, r, 17), cuts), cuts), all(n), nil, 2)
+	table := ordinal(t, categories(normal(n, r, 17), cuts), cuts)
+	m, err := Of(t.Context(), table, table.AllRows(), nil, 2)
 	require.NoError(t, err)
 	want := []float64{.4248940, .4201969, .2351312, -.2966203, .1454003, .1392981, .1901753, .4638780, .4979369, .2932814}
 	var got []float64

@@ -94,7 +94,7 @@ func TestNominalMissingAtRandom(t *testing.T) {
 		}
 	}
 	require.Greater(t, gaps, 3*n/10)
-	m, err := Of(t.Context(), table, all(n), nil, 2)
+	m, err := Of(t.Context(), table, table.AllRows(), nil, 2)
 	require.NoError(t, err)
 	require.False(t, m.Unsettled)
 	truth := newLaw(table)
@@ -108,7 +108,7 @@ func TestNominalMissingAtRandom(t *testing.T) {
 	}
 	require.Less(t, math.Sqrt(square), 0.04)
 	require.Equal(t, [][]float64{nil, whitening(2).RawMatrix().Data, nil, whitening(3).RawMatrix().Data, nil}, m.Whitening)
-	again, err := Of(t.Context(), table, all(n), nil, 1)
+	again, err := Of(t.Context(), table, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	require.Equal(t, m, again)
 }
@@ -125,7 +125,7 @@ func TestNominalWithFewRows(t *testing.T) {
 				table.Values[i*16+j] = 1
 			}
 		}
-		m, err := Of(t.Context(), table, all(rows), nil, 1)
+		m, err := Of(t.Context(), table, table.AllRows(), nil, 1)
 		require.NoError(t, err)
 		require.Equal(t, []float64{float64(rows), float64(rows)}, []float64{m.Own[0], m.Own[15]})
 		var c mat.Cholesky

@@ -11,7 +11,6 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
 )
@@ -72,7 +71,7 @@ func runLBFGS(ctx context.Context, f *Fit) error {
 		return err
 	}
 	if len(s.History) == 0 {
-		if err := m.note(); err != nil {
+		if err := m.note(m.relative()); err != nil {
 			return err
 		}
 	}
@@ -96,12 +95,12 @@ func runLBFGS(ctx context.Context, f *Fit) error {
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
 	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
-		m.set(s.Flattest.At, 0, nil)
+		m.set(s.Flattest.At)
 		if err := m.evaluate(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 		s.Iteration++ // counts as an iteration in the history
-		if err := m.note(); err != nil {
+		if err := m.note(m.relative()); err != nil {
 			return err
 		}
 	}
@@ -129,7 +128,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	direction := s.LBFGS.Direction(gradient)
 	slope := floats.Dot(gradient, direction)
 	ok, err := optim.WolfeStep(func(t float64) (float64, float64, error) {
-		m.set(theta, t, direction)
+		m.set(floats.AddScaledTo(make([]float64, len(theta)), theta, t, direction))
 		if err := m.evaluate(ctx); engine.Diverged(err) {
 			return math.NaN(), math.NaN(), nil
 		} else if err != nil {
@@ -138,7 +137,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 		return m.loss, floats.Dot(m.gradient, direction), nil
 	}, loss, slope, m.rounding()*m.scale())
 	if err != nil || !ok {
-		m.set(theta, 0, direction)
+		m.set(theta)
 		m.loss, m.gradient = loss, gradient
 	}
 	switch {
@@ -151,17 +150,15 @@ func (m *minimiser) iterate(ctx context.Context) error {
 		s.Stuck = true
 		return nil
 	}
-	step, change := m.theta(), append([]float64(nil), m.gradient...)
-	floats.Sub(step, theta)
-	floats.Sub(change, gradient)
-	s.LBFGS.Learn(step, change)
+	n := len(theta)
+	s.LBFGS.Learn(floats.SubTo(make([]float64, n), m.theta(), theta), floats.SubTo(make([]float64, n), m.gradient, gradient))
 	s.Stall.note(m.relative(), m.loss)
 	if b := &s.Flattest; b.At == nil || m.loss < b.Loss-m.rounding()*m.scale() || m.relative() < b.Gradient {
 		*b = flattest{m.relative(), m.loss, m.theta()}
 	}
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
-	return m.note()
+	return m.note(m.relative())
 }
 
 func (m *minimiser) theta() (all []float64) {
@@ -171,18 +168,14 @@ func (m *minimiser) theta() (all []float64) {
 	return all
 }
 
-func (m *minimiser) set(theta []float64, t float64, direction []float64) {
-	at := append([]float64(nil), theta...)
-	if t != 0 {
-		floats.AddScaled(at, t, direction)
-	}
+func (m *minimiser) set(theta []float64) {
 	for _, p := range m.Model.Params() {
-		at = at[copy(p.Value, at):]
+		theta = theta[copy(p.Value, theta):]
 	}
 }
 
-func (m *minimiser) note() error {
-	return m.record(Record{Iteration: m.State.Iteration, Loss: m.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: m.relative()})
+func (m *minimiser) note(gradient float64) error {
+	return m.record(Record{Iteration: m.State.Iteration, Loss: m.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: gradient})
 }
 
 func (m *minimiser) scale() float64 {
@@ -197,9 +190,6 @@ func (m *minimiser) relative() float64 {
 	most := 0.0
 	for j, v := range m.theta() {
 		most = max(most, math.Abs(m.gradient[j])*max(math.Abs(v), 1))
-	}
-	if most == 0 {
-		return 0
 	}
 	return most / m.scale()
 }
@@ -285,17 +275,7 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	if err != nil {
 		return false, err
 	}
-	t := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
-	e.Condense(t.Rows)
-	var s em.State
-	s.Anderson.Memory = em.Memory
-	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
-		if err := t.Turn(ctx, &s, em.Unpenalised); engine.Diverged(err) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-	}
-	t.Settle(&s)
-	return true, nil
+	f := &Fit{Engine: e, Config: Config{Iterations: startTurns, Tolerance: startTolerance}, State: &State{}, Save: func() error { return nil }}
+	err = runEM(ctx, f)
+	return err == nil && f.State.Degenerate == nil, err
 }

@@ -167,23 +167,19 @@ func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	if s.Folds == nil {
 		s.Folds = make([]fold, len(parts))
 	}
-	var left []int
-	for k := range parts {
-		if s.Folds[k].Losses == nil {
-			left = append(left, k)
-		}
-	}
-	made := make([][]float64, len(left))
-	done := len(parts) - len(left)
-	return panics.Each(ctx, max(1, f.Engine.Config.Workers), len(left), func() (func(context.Context, int) error, error) {
-		return func(ctx context.Context, task int) (err error) {
-			if made[task], err = f.fold(ctx, o, parts[left[task]]); err != nil {
-				return fmt.Errorf("cross-validation of λ, fold %d: %w", left[task]+1, err)
+	made, done := make([][]float64, len(parts)), 0
+	return panics.Each(ctx, max(1, f.Engine.Config.Workers), len(parts), func() (func(context.Context, int) error, error) {
+		return func(ctx context.Context, k int) (err error) {
+			if made[k] = s.Folds[k].Losses; made[k] != nil {
+				return nil
+			}
+			if made[k], err = f.fold(ctx, o, parts[k]); err != nil {
+				return fmt.Errorf("cross-validation of λ, fold %d: %w", k+1, err)
 			}
 			return nil
 		}, nil
-	}, func(task int) error {
-		s.Folds[left[task]] = fold{len(parts[left[task]]), made[task]}
+	}, func(k int) error {
+		s.Folds[k] = fold{len(parts[k]), made[k]}
 		done++
 		f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: done, Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 		return f.Save()

@@ -111,9 +111,6 @@ func (p *proximal) residual() (most float64) {
 	for i, v := range theta {
 		most = max(most, math.Abs(v-to[i])/(t*p.inverse[i])*max(math.Abs(v), 1))
 	}
-	if most == 0 {
-		return 0
-	}
 	return most / max(math.Abs(p.value()), p.State.Spectral.Start)
 }
 
@@ -124,14 +121,14 @@ func (p *proximal) iterate(ctx context.Context) error {
 	for t := s.Step; t > mostHalved*s.Step; t /= 2 {
 		p.gradient = gradient // trials overwrite it
 		to := p.step(theta, t)
-		p.set(to, 0, nil)
+		p.set(to)
 		if !engine.Finite(to...) || !p.shrink.inside(p.shrink.matrix.Value) {
 			continue
 		}
 		if err := p.evaluate(ctx); engine.Diverged(err) {
 			continue
 		} else if err != nil {
-			p.set(theta, 0, nil)
+			p.set(theta)
 			p.loss, p.gradient = loss, gradient
 			return err
 		}
@@ -145,17 +142,13 @@ func (p *proximal) iterate(ctx context.Context) error {
 			s.Count++
 			p.State.Iteration++
 			p.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Count, Total: p.Fit.Config.Iterations, Lambda: s.Lambda, Loss: p.loss, EffectiveSize: math.NaN()})
-			return p.note()
+			return p.note(p.residual())
 		}
 	}
-	p.set(theta, 0, nil)
+	p.set(theta)
 	p.loss, p.gradient = loss, gradient
 	p.State.Stuck = true
 	return nil
-}
-
-func (p *proximal) note() error {
-	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }
 
 func atLastLambda(h []Record) []Record {

@@ -78,7 +78,7 @@ func (f *Fit) validate(r *Record, heldOut *engine.HeldOut) (err error) {
 		return err
 	}
 	if b := f.State.Best; b == nil || r.HeldOut < b.Loss || math.IsNaN(b.Loss) {
-		f.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Rows: heldOut.Rows(), Engine: f.Capture()}
+		f.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Rows: heldOut.Rows, Engine: f.Capture()}
 	}
 	return nil
 }

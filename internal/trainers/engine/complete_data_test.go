@@ -44,80 +44,33 @@ func threeDomains() map[string]*domain.Domain {
 	return map[string]*domain.Domain{"everywhere": nil, "box": box, "half-space": half, "box and half-space": both}
 }
 
-// completeData returns U(θ) of one row by the midpoint rule with n steps per missing cell.
+// completeData returns U(θ) of one row by quadrature with n nodes per missing cell.
 func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool, n int) []float64 {
 	t.Helper()
-	const edge = 6.
-	type node struct {
-		x []float64
-		w float64
-	}
-	nodes := []node{{slices.Clone(row), 1}}
-	mask := []float64{1, 1, 1}
+	mask := make([]float64, 3)
 	for j, seen := range observed {
 		if seen {
-			continue
+			mask[j] = 1
 		}
-		mask[j] = 0
-		var next []node
-		for _, from := range nodes {
-			low, high := -edge, edge
-			if p.Domain != nil {
-				// A half-space bounds the last cell that it involves.
-				var s domain.Section
-				later := slices.Clone(mask)
-				for k := range j {
-					later[k] = 1
-				}
-				p.Domain.Section(&s, from.x, later)
-				low, high = max(low, s.Lower[j]), min(high, s.Upper[j])
-				if last := j == 2 || !slices.Contains(observed[j+1:], false); last {
-					a, b := s.Interval(from.x, j)
-					low, high = max(low, a), min(high, b)
-				}
-			}
-			if low >= high {
-				continue
-			}
-			h := (high - low) / float64(n)
-			for i := range n {
-				x := slices.Clone(from.x)
-				x[j] = low + (float64(i)+0.5)*h
-				next = append(next, node{x, from.w * h})
-			}
-		}
-		nodes = next
 	}
-	table := &data.Table{Names: []string{"a", "b", "c"}, N: len(nodes), D: 3, Observed: slices.Repeat([]bool{true}, 3*len(nodes))}
-	for _, at := range nodes {
-		table.Values = append(table.Values, at.x...)
-	}
-	v, err := model.NewEvaluator(p.Model, len(nodes), false)
+	x, w := testtables.Nodes(p.Domain, row, mask, 6, n)
+	v, err := model.NewEvaluator(p.Model, len(w), false)
 	require.NoError(t, err)
-	log, _, err := v.At(table.Values)
+	log, _, err := v.At(x)
 	require.NoError(t, err)
-	w := make([]float64, len(nodes))
-	for i, at := range nodes {
-		w[i] = math.Exp(log[i]-floats.Max(log)) * at.w
+	for i, each := range log {
+		w[i] *= math.Exp(each - floats.Max(log))
 	}
 	floats.Scale(1/floats.Sum(w), w)
-	p.Table = table
-	e, err := engine.New(p, engine.Config{Method: "full", Batch: 1})
-	require.NoError(t, err)
-	var mean []float64
-	for i := range nodes {
-		if w[i] < 1e-12 {
-			continue
-		}
-		s, err := e.Gradient(0, []int{i}, w[i])
-		require.NoError(t, err)
-		if g := slices.Concat(s.Grads...); mean == nil {
-			mean = g
-		} else {
-			floats.Add(mean, g)
-		}
+	p.Table = &data.Table{
+		Names: []string{"a", "b", "c"}, N: len(w), D: 3, Values: x, Weights: w,
+		Observed: slices.Repeat([]bool{true}, len(x)),
 	}
-	return mean
+	e, err := engine.New(p, engine.Config{Method: "full"})
+	require.NoError(t, err)
+	s, err := e.Gradient(0, e.Table.AllRows(), 1)
+	require.NoError(t, err)
+	return slices.Concat(s.Grads...)
 }
 
 // The mean of gradients is that of quadrature, with each source of draws.
@@ -130,11 +83,8 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 		for kind, m := range threeColumns(t) {
 			for _, observed := range [][]bool{{true, true, false}, {true, false, false}} {
 				p := engine.Problem{Model: m, Domain: s, Objective: losses.ObjectiveFor(s, domain.Weight{})}
-				steps := 2000
-				if !observed[1] {
-					steps = 70
-				}
-				want, coarse := completeData(t, p, row, observed, steps), completeData(t, p, row, observed, steps/2)
+				n := map[bool]int{false: 2000, true: 70}[!observed[1]] // weights of cells have kinks
+				want, coarse := completeData(t, p, row, observed, n), completeData(t, p, row, observed, n/2)
 				methods := []string{"em-full"}
 				if s == nil || slowtest.Set() { // chains on domains take most of the time
 					methods = append(methods, "em-chains")

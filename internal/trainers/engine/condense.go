@@ -115,7 +115,7 @@ func condense(t *data.Table, rows []int, counts []float64) *condensed {
 			}
 		}
 		in := condensed{t, group, counts}
-		if len(group) <= len(places)+1 {
+		if len(group) <= len(places)+1 || len(places) == 0 {
 			for _, i := range group {
 				add(observed, t.Values[i*t.D:(i+1)*t.D], in.count(i))
 			}
@@ -123,10 +123,6 @@ func condense(t *data.Table, rows []int, counts []float64) *condensed {
 		}
 		values := make([]float64, t.D)
 		sum, mean, cov := patternMoments(in, places)
-		if len(places) == 0 {
-			add(observed, values, sum)
-			continue
-		}
 		made := moments.Representatives(mean, cov)
 		n, _ := made.Dims()
 		for i := range n {
@@ -146,8 +142,7 @@ func (c condensed) count(i int) float64 {
 	return c.counts[i]
 }
 
-// patternMoments returns number, mean and covariances (nil without places) of rows at observed
-// places.
+// patternMoments returns number, mean and covariances of rows at observed places.
 func patternMoments(in condensed, places []int) (sum float64, mean []float64, cov *mat.SymDense) {
 	t, k := in.table, len(places)
 	mean = make([]float64, k)
@@ -157,9 +152,6 @@ func patternMoments(in condensed, places []int) (sum float64, mean []float64, co
 		for a, j := range places {
 			mean[a] += n * t.Values[i*t.D+j]
 		}
-	}
-	if k == 0 {
-		return sum, mean, nil
 	}
 	for a := range mean {
 		mean[a] /= sum

@@ -8,38 +8,25 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/graph/model"
-	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 )
 
-func gappy(n int, share float64) *data.Table {
-	const d = 4
-	rng := stream.New(5, 1)
-	t := &data.Table{Names: []string{"a", "b", "c", "d"}, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
-	for i := range n {
-		common := rng.NormFloat64()
-		for j := range d {
-			t.Values[i*d+j] = 0.3*float64(j) + common + rng.NormFloat64()
-			t.Observed[i*d+j] = rng.Float64() >= share
-		}
-		if i > 0 && !t.Observed[i*d] { // the first row has only c
-			t.Observed[i*d+1] = true
-		}
-	}
-	copy(t.Observed, []bool{false, false, true, false})
-	return t
-}
-
 // Steps over condensed rows equal steps over all rows.
 func TestStepsOverCondensedRows(t *testing.T) {
-	for method, share := range map[string]float64{"exact": 0.2, "em-exact": 0.2, "full": 0} {
-		table := gappy(1500, share)
-		if share == 0 {
+	for method, kind := range map[string]model.Parameterisation{
+		"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural,
+	} {
+		_, table := testtables.Normal(t, 1500, 5)
+		copy(table.Observed, []bool{false, false, true, false})
+		for i := 4; i < len(table.Observed); i += 4 { // the pattern of the first row is of one row
+			table.Observed[i+1] = table.Observed[i+1] || !table.Observed[i]
+		}
+		if method == "full" {
 			table.Observed = slices.Repeat([]bool{true}, len(table.Observed))
 		}
-		m := model.NewGaussian(4, map[string]model.Parameterisation{"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural}[method])
+		m := model.NewGaussian(4, kind)
 		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{2, -0.3, 0, 0.1, -0.3, 1.5, 0.2, 0, 0, 0.2, 1, -0.4, 0.1, 0, -0.4, 2})))
 		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
 		var first Step
@@ -103,17 +90,17 @@ func TestWhatIsNotCondensed(t *testing.T) {
 		"few":    {"exact", losses.Classical, 999},
 		"sliced": {"em-full", sliced, 1500},
 	} {
-		e, err := New(Problem{Table: gappy(c.n, 0.2), Model: m, Objective: c.objective}, Config{Method: c.method})
+		_, table := testtables.Normal(t, c.n, 5)
+		e, err := New(Problem{Table: table, Model: m, Objective: c.objective}, Config{Method: c.method})
 		require.NoError(t, err)
 		rows := e.Table.AllRows()
 		e.Condense(rows)
 		require.Len(t, e.instead(rows).rows, c.n, name)
 	}
-	singular := gappy(1500, 0)
-	for i := range singular.N {
-		singular.Observed[i*4+1], singular.Observed[i*4+2], singular.Observed[i*4+3] = true, true, true
-		singular.Observed[i*4] = true
-		singular.Values[i*4+1] = singular.Values[i*4]
+	_, singular := testtables.Normal(t, 1500, 5)
+	singular.Observed = slices.Repeat([]bool{true}, len(singular.Observed))
+	for i := 0; i < len(singular.Values); i += 4 {
+		singular.Values[i+1] = 0
 	}
 	made := condense(singular, singular.AllRows(), nil)
 	require.Len(t, made.rows, 4, "columns of rank 3")

@@ -152,10 +152,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	e.gradients = func(w *worker, p *part, i int, in condensed) error {
 		return e.one(w, p, e.task.iteration, i, in, e.task.weight)
 	}
-	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
+	if err := cmp.Or(e.Estimator.Check(e.Model, e.Objective, e.Domain), e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
 		return nil, err
 	}
 	if e.noising != nil && e.Domain.Bounded() {
@@ -347,10 +344,14 @@ func (e *Engine) run(t task) (Step, error) {
 	n := (len(t.in.rows) + e.Config.Batch - 1) / e.Config.Batch
 	e.parts = append(e.parts, make([]part, max(0, n-len(e.parts)))...)
 	var err error
-	if min(n, len(e.workers)) > 1 {
-		err = e.together(n, e.share)
+	if workers := min(n, len(e.workers)); workers > 1 {
+		pool := panics.NewGroup()
+		for k := range workers {
+			pool.Go(func() error { return e.share(k) })
+		}
+		err = pool.Wait()
 	} else { // without allocations
-		err = panics.Caught(func() error { e.share(0); return nil })
+		err = panics.Caught(func() error { return e.share(0) })
 	}
 	if err != nil {
 		return Step{}, err
@@ -378,24 +379,15 @@ func (e *Engine) run(t task) (Step, error) {
 	return s, nil
 }
 
-func (e *Engine) together(n int, share func(worker int)) error {
-	pool := panics.NewGroup()
-	for k := range min(n, len(e.workers)) {
-		pool.Go(func() error {
-			share(k)
-			return nil
-		})
-	}
-	return pool.Wait()
-}
-
-func (e *Engine) share(k int) {
+// The error of a batch is in its part.
+func (e *Engine) share(k int) error {
 	size, all := e.Config.Batch, e.task.in.rows
 	for i := k; i*size < len(all); i += len(e.workers) {
 		some := e.task.in
 		some.rows = all[i*size : min((i+1)*size, len(all))]
 		e.parts[i].err = e.task.batch(e.workers[k], &e.parts[i], i, some)
 	}
+	return nil
 }
 
 // fill sets the worker's batch to all rows of in.

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
@@ -39,37 +38,12 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	}
 }
 
-func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
-	t.Helper()
-	box, err := g.TruncateBelow(3, 0.2)
-	require.NoError(t, err)
-	half := domain.All(4)
-	half.Half = []domain.HalfSpace{{A: []float64{0.7, -0.5, 0.3, 0.4}, B: 0.8}}
-	both := domain.All(4)
-	both.Lower[0] = box.Lower[0]
-	both.Half = half.Half
-	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
-}
-
-func TestFitsRefuseRowsOutside(t *testing.T) {
-	_, table := testtables.Normal(t, 30, 24)
-	s := domain.All(4)
-	s.Lower[2] = 0.4
-	_, _, err := engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, engine.Config{Method: "iw"}, 0)
-	var row *data.RowError
-	require.ErrorAs(t, err, &row)
-	require.Equal(t, "x3", row.Column)
-	require.ErrorContains(t, err, "is below the lower bound 0.4")
-	s.Lower = s.Lower[:3]
-	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical, Domain: s}, engine.Config{Method: "iw"}, 0)
-	require.ErrorContains(t, err, "does not fit 4 columns")
-}
-
 // With g = 1 and free draws the gradient is that without the domain.
 func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 	g, err := simulate.Normal(4, stream.New(25, stream.Simulate))
 	require.NoError(t, err)
-	s := supports(t, g)["half-space"]
+	s := domain.All(4)
+	s.Half = []domain.HalfSpace{{A: []float64{0.7, -0.5, 0.3, 0.4}, B: 0.8}}
 	rng := stream.New(25, stream.Simulate, 1)
 	table, err := g.SampleInside(s, 40, rng)
 	require.NoError(t, err)

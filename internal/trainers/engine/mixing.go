@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
@@ -22,19 +22,19 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	if _, ok := e.workers[0].source.(source.Chained); !ok {
 		return nil, nil
 	}
-	size := e.Config.Batch
-	rhat := make([]float64, len(e.Whole.Gaps))
-	parts := slices.Collect(slices.Chunk(e.Whole.Gaps, size))
-	errs := make([]error, len(e.workers))
-	err := e.together(len(e.workers), func(k int) {
-		for i, w := k, e.workers[k]; i < len(parts) && errs[k] == nil; i += len(e.workers) {
+	rhat, made := make([]float64, len(e.Whole.Gaps)), 0
+	parts := slices.Collect(slices.Chunk(e.Whole.Gaps, e.Config.Batch))
+	err := panics.Each(ctx, len(e.workers), len(parts), func() (func(context.Context, int) error, error) {
+		w := e.workers[made]
+		made++
+		return func(_ context.Context, i int) error {
 			w.batch.Fill(e.Table, parts[i], 1)
 			of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
-			copy(rhat[i*size:], of)
-			errs[k] = cmp.Or(err, ctx.Err())
-		}
-	})
-	if err = cmp.Or(append(errs, err)...); err != nil {
+			copy(rhat[i*e.Config.Batch:], of)
+			return err
+		}, nil
+	}, nil)
+	if err != nil {
 		return nil, err
 	}
 	return mcmc.Pool(e.Whole.Gaps, rhat), nil

@@ -17,7 +17,7 @@ type Result struct {
 	// pooled over groups. Fully observed columns have 1 and +Inf.
 	RHat, EffectiveSize []float64
 
-	// Per group, of its worst column; nil without Options.Observed.
+	// Per group, of its worst column.
 	GroupRHat, GroupSize []float64
 }
 
@@ -25,10 +25,6 @@ type Result struct {
 func (r *Result) WorstRHat() (worst float64) { return slices.Max(r.RHat) }
 
 func (r *Result) LeastSize() float64 { return slices.Min(r.EffectiveSize) }
-
-// RHat returns split R-hat (Gelman et al. 2013) and effective sample size of traces of equal
-// length.
-func RHat(chains [][]float64) (rhat, size float64) { return diagnose(chains) }
 
 type Mixing struct {
 	// RHat is the root mean square over rows of each row's worst R-hat; Worst is the largest, in row
@@ -68,19 +64,14 @@ func (h *Chains) diagnose(r *Result, traces [][][]float64) {
 			}
 			own := column[g*h.size : (g+1)*h.size]
 			free = append(free, own)
-			if h.Observed != nil {
-				rhat, size := diagnose(own)
-				byGroup[2*g], byGroup[2*g+1] = append(byGroup[2*g], rhat), append(byGroup[2*g+1], size)
-			}
+			rhat, size := RHat(own)
+			byGroup[2*g], byGroup[2*g+1] = append(byGroup[2*g], rhat), append(byGroup[2*g+1], size)
 		}
 		rhat, size := 1., math.Inf(1)
 		if len(free) > 0 {
-			rhat, size = diagnose(free...)
+			rhat, size = RHat(free...)
 		}
 		r.RHat, r.EffectiveSize = append(r.RHat, rhat), append(r.EffectiveSize, size)
-	}
-	if h.Observed == nil {
-		return
 	}
 	for g := range h.groups {
 		r.GroupRHat = append(r.GroupRHat, slices.Max(byGroup[2*g]))
@@ -88,12 +79,12 @@ func (h *Chains) diagnose(r *Result, traces [][][]float64) {
 	}
 }
 
-// diagnose returns the split R-hat and effective sample size of traces by group and chain (Gelman
+// RHat returns the split R-hat and effective sample size of traces by group and chain (Gelman
 // et al. 2013, "Bayesian Data Analysis", 11.4 and 11.5): with W the mean variance within
 // half-chains of length n, B/n the variance of their means, V = (n−1)/n W + B/n, R = √(V/W), size =
 // m n / (1 + 2 Σ_t ρ_t), ρ_t = 1 − (mean squared difference at lag t)/2V, until two neighbouring ρ
 // add up to less than 0.
-func diagnose(groups ...[][]float64) (rhat, size float64) {
+func RHat(groups ...[][]float64) (rhat, size float64) {
 	var halves [][]float64
 	between := 0.0
 	for _, traces := range groups {

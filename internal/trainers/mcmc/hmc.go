@@ -78,7 +78,7 @@ type Chains struct {
 
 // group is the state shared by chains of one target.
 type group struct {
-	observed []float64 // (d) 1 = observed, nil for none
+	observed []float64 // (d) 1 = observed
 	free     []bool    // (d)
 	scale    []float64 // (d), standard deviations of the metric
 	section  domain.Section
@@ -107,13 +107,13 @@ func (g *group) restart() {
 // for a start outside the domain or without a density.
 func New(m model.Model, s *domain.Domain, start []float64, o Options) (*Chains, error) {
 	d := m.Dim()
-	h := &Chains{Options: o, domain: s, of: m, chains: len(start) / d, d: d}
+	if o.Observed == nil {
+		o.Observed, o.Group = make([]float64, len(start)), len(start)/d
+	}
+	h := &Chains{Options: o, domain: s, of: m, chains: len(start) / d, d: d, size: o.Group}
 	setting.Default(&h.Options.WarmUp, 300)
 	setting.Default(&h.Options.Draws, 200)
 	setting.Default(&h.Leapfrog, 12)
-	if h.size = o.Group; o.Observed == nil {
-		h.size = h.chains
-	}
 	switch {
 	case h.chains < 4 || h.chains*d != len(start):
 		return nil, fmt.Errorf("%d numbers to start from: at least 4 chains of %d columns are needed", len(start), d)
@@ -126,12 +126,9 @@ func New(m model.Model, s *domain.Domain, start []float64, o Options) (*Chains, 
 		h.given, h.whole = o.Jump.ByPattern(), o.Jump.Given(slices.Repeat([]bool{true}, d))
 	}
 	for c := 0; c < h.chains; c += h.size {
-		g := &group{step: 0.1, scale: slices.Clone(o.Scale), free: slices.Repeat([]bool{true}, d)}
+		g := &group{step: 0.1, scale: slices.Clone(o.Scale), free: make([]bool, d), observed: o.Observed[c*d : (c+1)*d]}
 		if o.Scale == nil {
 			g.scale = slices.Repeat([]float64{1}, d)
-		}
-		if o.Observed != nil {
-			g.observed = o.Observed[c*d : (c+1)*d]
 		}
 		g.restart()
 		g.hold(s, start[c*d:(c+1)*d])
@@ -158,14 +155,14 @@ func (g *group) hold(s *domain.Domain, x []float64) {
 	for j, o := range g.observed {
 		g.free[j] = o == 0
 	}
-	if s != nil && g.observed != nil {
+	if s.Bounded() {
 		s.Section(&g.section, x, g.observed)
 	}
 }
 
 // begin allocates and evaluates the chains at x.
 func (h *Chains) begin(x []float64) (err error) {
-	if h.model, err = model.NewEvaluator(h.of, h.chains, h.Observed != nil); err != nil {
+	if h.model, err = model.NewEvaluator(h.of, h.chains, true); err != nil {
 		return err
 	}
 	if h.model.ScoreOnly() {
@@ -178,9 +175,7 @@ func (h *Chains) begin(x []float64) (err error) {
 }
 
 func (h *Chains) evaluate() error {
-	if h.Observed != nil {
-		h.model.SetMask(h.Observed)
-	}
+	h.model.SetMask(h.Observed)
 	log, score, err := h.model.At(h.x)
 	copy(h.log, log)
 	copy(h.score, score)
@@ -281,10 +276,8 @@ func (h *Chains) Draw(ctx context.Context, n int, rng *rand.Rand) (*Result, erro
 }
 
 func (h *Chains) inside(c int, x []float64) bool {
-	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
-		return g.section.Contains(x, g.observed)
-	}
-	return h.domain.Contains(x)
+	g := h.groups[c/h.size]
+	return !h.domain.Bounded() || g.section.Contains(x, g.observed)
 }
 
 func (h *Chains) iterate(rng *rand.Rand) (err error) {

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data/domain"
-	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
@@ -80,7 +80,7 @@ func TestRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "at least 8 draws")
 	_, err = mcmc.HMC(ctx, m, nil, []float64{1, 2, math.Inf(1), 1}, mcmc.Options{}, stream.New(1))
 	require.ErrorContains(t, err, "log density")
-	_, err = mcmc.HMC(ctx, scoreOnly{m}, nil, make([]float64, 4), mcmc.Options{}, stream.New(1))
+	_, err = mcmc.HMC(ctx, testtables.ScoreAlone(m), nil, make([]float64, 4), mcmc.Options{}, stream.New(1))
 	require.ErrorContains(t, err, "a score but no log density")
 	for _, group := range []int{2, 5} {
 		o := mcmc.Options{Group: group, Observed: make([]float64, 8)}
@@ -153,27 +153,17 @@ func TestHeldGaussian(t *testing.T) {
 	}
 }
 
-// wells is N(0, I) times cosh 6y: ½N(6, 1) + ½N(−6, 1) in y.
-type wells struct{ model.Model }
-
-func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	second := func(f *graph.Function) graph.Node { // f of the second column, 0 of the first
-		n, d := graph.Shape(x)
-		return b.Apply(graph.Op{Name: f.Name, Rows: n, Cols: d, Kernel: func(out []float64, in [][]float64) error {
-			for i, v := range in[0] {
-				out[i] = float64(i%d) * f.F(v)
-			}
-			return nil
-		}}, x)
-	}
-	t := w.Model.Evaluate(b, x)
-	t.LogDensity = b.Add(t.LogDensity, b.RowSum(second(&graph.Function{Name: "log cosh", F: func(y float64) float64 { return 6*math.Abs(y) + math.Log1p(math.Exp(-12*math.Abs(y))) }})))
-	t.Score = b.Add(t.Score, second(&graph.Function{Name: "6 tanh", F: func(y float64) float64 { return 6 * math.Tanh(6*y) }}))
-	return t
+// wells is N(0, 1) of the first column and ½N(−6, 1) + ½N(6, 1) of the second.
+func wells(t *testing.T) model.Model {
+	m, err := model.NewMixture(simulate.Mixture{
+		Weights: []float64{1, 1}, Means: [][]float64{{0, -6}, {0, 6}}, Deviations: [][]float64{{1, 1}, {1, 1}},
+	})
+	require.NoError(t, err)
+	return m
 }
 
 func TestRHatByGroup(t *testing.T) {
-	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
+	m := wells(t)
 	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
 	observed := []float64{0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0}
 	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: 4, Leapfrog: 5}, stream.New(5, 1))
@@ -186,15 +176,9 @@ func TestRHatByGroup(t *testing.T) {
 	require.Greater(t, r.RHat[1], 2.0)
 }
 
-type scoreOnly struct{ model.Model }
-
-func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
-}
-
 func TestJumpsBetweenModes(t *testing.T) {
 	slowtest.Skip(t, "5 s")
-	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
+	m := wells(t)
 	start := make([]float64, 2*chains)
 	for c := range chains {
 		start[2*c+1] = 6

@@ -213,17 +213,31 @@ var errDependent = errors.New("the columns nearly determine each other, so their
 
 // steps runs iterations. An iteration draws the parameters given the completed rows; then
 // components, means and missing cells; then latent numbers.
-func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) error {
+func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) (err error) {
+	defer definite(&err)
 	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !s.law() || !s.allocate() || !s.drawMeans() || !s.fill() || !s.latent() {
-			return errDependent
-		}
+		s.law()
+		s.allocate()
+		s.drawMeans()
+		s.fill()
+		s.latent()
 		after(i)
 	}
 	return nil
+}
+
+// definite sets err if factor.must panicked.
+func definite(err *error) {
+	switch v := recover(); v {
+	case nil:
+	case errDependent:
+		*err = errDependent
+	default:
+		panic(v)
+	}
 }
 
 // judged appends the quantities of convergence diagnostics for cell (i, j): the value and its
@@ -319,46 +333,41 @@ func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
 // integrated out:
 //
 //	p(k | z_o) ∝ w_k N(z_o; μ_k,o, (P_k⁻¹)_oo)
-func (s *chain) allocate() (ok bool) {
+func (s *chain) allocate() {
 	if len(s.components) == 1 {
-		return true
+		return
 	}
 	for k := range s.components {
 		c := &s.components[k]
-		if !c.gaps.of(c.precision, s.d, s.every) {
-			return false
-		}
+		c.gaps.must(c.precision, s.d, s.every)
 		c.root = c.gaps.logDet
 	}
 	for _, p := range s.patterns {
 		for k := range s.components {
-			if c := &s.components[k]; !c.gaps.of(c.precision, s.d, p.missing) {
-				return false
-			}
+			c := &s.components[k]
+			c.gaps.must(c.precision, s.d, p.missing)
 		}
 		for _, i := range p.rows {
 			s.of[i] = s.component(p, i)
 		}
 	}
-	return true
 }
 
 // fill draws the missing cells given components, means and precisions:
 //
 //	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
-func (s *chain) fill() (ok bool) {
+func (s *chain) fill() {
 	for _, p := range s.patterns {
 		last := -1
 		for _, i := range p.rows {
 			c := &s.components[s.of[i]]
-			if s.of[i] != last && !c.gaps.of(c.precision, s.d, p.missing) {
-				return false
+			if s.of[i] != last {
+				c.gaps.must(c.precision, s.d, p.missing)
 			}
 			last = s.of[i]
 			s.complete(p, i, c)
 		}
 	}
-	return true
 }
 
 // drawMeans draws the means given components and precisions, with the missing cells integrated out:
@@ -368,7 +377,7 @@ func (s *chain) fill() (ok bool) {
 //
 // Conditioning on completed rows instead would mix slowly for columns that a component rarely
 // observes.
-func (s *chain) drawMeans() (ok bool) {
+func (s *chain) drawMeans() {
 	d := s.d
 	inverse, weighted := make([]float64, len(s.components)*d*d), make([]float64, len(s.components)*d)
 	sums, rows := make([]float64, len(s.components)*d), make([]float64, len(s.components))
@@ -381,25 +390,20 @@ func (s *chain) drawMeans() (ok bool) {
 			rows[k]++
 		}
 		for k, n := range rows {
-			if n > 0 && !s.tellMean(p, k, n, sums[k*d:k*d+d], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
-				return false
+			if n > 0 {
+				s.tellMean(p, k, n, sums[k*d:k*d+d], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d])
 			}
 		}
 	}
 	for k := range s.components {
-		if !s.drawMean(&s.components[k], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
-			return false
-		}
+		s.drawMean(&s.components[k], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d])
 	}
-	return true
 }
 
 // tellMean adds n S to inverse (d, d; upper triangle) and S·sum to weighted (d); it overwrites sum.
-func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) (ok bool) {
+func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) {
 	c, d := &s.components[k], s.d
-	if !c.gaps.of(c.precision, d, p.missing) {
-		return false
-	}
+	c.gaps.must(c.precision, d, p.missing)
 	for _, j := range p.missing {
 		sum[j] = 0
 	}
@@ -419,7 +423,6 @@ func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []f
 			floats.AddScaled(inverse[l*d+l:l*d+d], -n*v, row[l:])
 		}
 	}
-	return true
 }
 
 // component draws the component of row i, with (P⁻¹)_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo and v = z − μ,
@@ -468,7 +471,7 @@ func (s *chain) complete(p pattern, i int, c *component) {
 // latent draws the numbers of cells with few values or levels, each given the rest of its row and
 // within its interval (Albert & Chib 1993); for level k of a nominal column c_kᵀz ≥ c_lᵀz for all l
 // (McCulloch & Rossi 1994).
-func (s *chain) latent() (ok bool) {
+func (s *chain) latent() {
 	var latent []int
 	for j, c := range s.columns {
 		if c.cuts != nil || c.vertices != nil {
@@ -484,17 +487,13 @@ func (s *chain) latent() (ok bool) {
 			}
 			c, level := &s.columns[j], s.level[at]
 			if c.vertices != nil {
-				ok = s.cone(i, v, c, level)
+				s.cone(i, v, c, level)
 			} else {
 				low, high := Interval(c.cuts, level)
-				ok = s.within(i, v, c.first, low, high)
-			}
-			if !ok {
-				return false
+				s.within(i, v, c.first, low, high)
 			}
 		}
 	}
-	return true
 }
 
 // Interval returns the ends of an interval between cuts, counted from below.
@@ -510,7 +509,7 @@ func Interval(cuts []float64, level int) (low, high float64) {
 }
 
 // v is the row's deviation.
-func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
+func (s *chain) cone(i int, v []float64, c *column, level int) {
 	row := s.z[i*s.d : i*s.d+s.d]
 	scores := c.utilities(s.scores[:0], row)
 	s.scores = scores
@@ -526,14 +525,11 @@ func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 				high = min(high, was-(scores[level]-score)/slope)
 			}
 		}
-		if low = min(low, was); !s.within(i, v, c.first+k, low, max(high, was)) { // rounding
-			return false
-		}
-		for l := range k + 2 { // corners with this number
+		s.within(i, v, c.first+k, min(low, was), max(high, was)) // rounding
+		for l := range k + 2 {                                   // corners with this number
 			scores[l] += c.vertices[l*c.width+k] * (row[c.first+k] - was)
 		}
 	}
-	return true
 }
 
 // given returns the mean z_j − (Pv)_j/P_jj and √P_jj of number j given the others; v is the row's
@@ -543,11 +539,13 @@ func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
 	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
 }
 
-func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
+func (s *chain) within(i int, v []float64, j int, low, high float64) {
 	mean, root := s.given(i, v, j)
 	z := mean + truncnorm.Draw(s.rng.Rand, (low-mean)*root, (high-mean)*root)/root
+	if math.IsNaN(z) {
+		panic(errDependent)
+	}
 	s.z[i*s.d+j], v[j] = z, z-s.components[s.of[i]].mean[j]
-	return !math.IsNaN(z)
 }
 
 // factor is the lower Cholesky factor; for a few rows it is faster than LAPACK.
@@ -589,6 +587,13 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 		}
 	}
 	return true
+}
+
+// must panics with errDependent where of fails.
+func (f *factor) must(a []float64, d int, at []int) {
+	if !f.of(a, d, at) {
+		panic(errDependent)
+	}
 }
 
 func (f *factor) forward(v []float64) {

@@ -3,12 +3,13 @@ package posterior
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/internal/stream"
 )
 
 type moments struct {
@@ -31,9 +32,8 @@ type moments struct {
 //
 //	Ψ_jj     Gamma(½ + bν/2, rate ½ + ν Σ P_jj/2), above 0.001, equal and summed over a column's b numbers
 //
-// Components without rows are integrated out before the weights and then drawn from the prior. ok
-// is false if a matrix is not positive definite.
-func (s *chain) law() (ok bool) {
+// Components without rows are integrated out before the weights and then drawn from the prior.
+func (s *chain) law() {
 	all := momentsOf(s.z, s.of, s.components)
 	var occupied, empty []int
 	for k, m := range all {
@@ -43,17 +43,12 @@ func (s *chain) law() (ok bool) {
 			empty = append(empty, k)
 		}
 	}
-	if !s.drawNu(all) || !s.drawPrecisions(all, occupied) || !s.drawPsi(occupied) {
-		return false
-	}
-	s.drawTau(occupied)
-	if !s.drawPrecisions(all, empty) {
-		return false
-	}
+	s.drawNu(all)
+	s.drawPrecisions(all, occupied)
+	s.drawPsi(occupied)
+	s.drawPrecisions(all, empty)
 	for _, k := range empty {
-		if !s.drawMean(&s.components[k], make([]float64, s.d*s.d), make([]float64, s.d)) {
-			return false
-		}
+		s.drawMean(&s.components[k], make([]float64, s.d*s.d), make([]float64, s.d))
 	}
 	log, sum := s.mixture.LogWeights, 0.0
 	for k, m := range all {
@@ -62,7 +57,6 @@ func (s *chain) law() (ok bool) {
 		sum += w
 	}
 	floats.AddConst(-math.Log(sum), log)
-	return true
 }
 
 func momentsOf(z []float64, of []int, components []component) []moments {
@@ -83,18 +77,14 @@ func momentsOf(z []float64, of []int, components []component) []moments {
 	return all
 }
 
-func scale(m moments, psi []float64, nu float64) *mat.SymDense {
-	a := slices.Clone(m.scatter)
-	floats.AddScaled(a, nu, psi)
-	return dense(a, int(math.Sqrt(float64(len(a)))))
+func scale(m moments, psi []float64, nu float64) []float64 {
+	return floats.AddScaledTo(make([]float64, len(psi)), m.scatter, nu, psi)
 }
 
-func (s *chain) drawNu(all []moments) (ok bool) {
+func (s *chain) drawNu(all []moments) {
 	d := float64(s.d)
 	var f factor
-	if !f.of(s.psi, s.d, s.every) {
-		return false
-	}
+	f.must(s.psi, s.d, s.every)
 	own := 2 * f.logDet
 	log := make([]float64, len(grid))
 	for g := range grid {
@@ -104,28 +94,22 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 			if m.rows == 0 {
 				continue
 			}
-			if !f.of(scale(m, s.psi, nu).RawSymmetric().Data, s.d, s.every) {
-				return false
-			}
+			f.must(scale(m, s.psi, nu), s.d, s.every)
 			log[g] += nu/2*(own+d*math.Log(nu)) + mathext.MvLgamma((nu+m.rows)/2, s.d) - none - (nu+m.rows)*f.logDet
 		}
 	}
 	s.nu = grid[pick(s.rng.Rand, log)] + d + 1
-	return true
 }
 
-func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
+func (s *chain) drawPrecisions(all []moments, some []int) {
 	for _, k := range some {
-		if !wishart(s.rng.Rand, s.every, scale(all[k], s.psi, s.nu), s.nu+all[k].rows, s.components[k].precision) {
-			return false
-		}
+		s.wishart(scale(all[k], s.psi, s.nu), s.nu+all[k].rows, s.components[k].precision)
 	}
-	return true
 }
 
 // drawMean draws from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which it
 // overwrites.
-func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
+func (s *chain) drawMean(c *component, inverse, weighted []float64) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
 		for j := range weighted {
@@ -133,19 +117,17 @@ func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 		}
 	}
 	var f factor
-	if !f.of(inverse, s.d, s.every) {
-		return false
-	}
+	f.must(inverse, s.d, s.every)
 	f.forward(weighted)
 	for j := range weighted {
 		weighted[j] += s.rng.NormFloat64()
 	}
 	f.backward(weighted)
 	copy(c.mean, weighted)
-	return true
 }
 
-func (s *chain) drawPsi(occupied []int) (ok bool) {
+// drawPsi draws Ψ, with an anchor also δ and τ.
+func (s *chain) drawPsi(occupied []int) {
 	d, k := s.d, float64(len(occupied))
 	scale := make([]float64, d*d)
 	for _, k := range occupied {
@@ -162,14 +144,15 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 				s.psi[j*d+j] = psi
 			}
 		}
-		return true
+		return
 	}
 	lambda := float64(d + anchorRows)
 	floats.AddScaled(scale, lambda/s.delta, s.anchor.precision)
 	psi, inverse := make([]float64, d*d), mat.NewSymDense(d, nil)
 	var c mat.Cholesky
-	if !wishart(s.rng.Rand, s.every, dense(scale, d), lambda+k*s.nu, psi) || !c.Factorize(dense(psi, d)) || c.InverseTo(inverse) != nil {
-		return false
+	s.wishart(scale, lambda+k*s.nu, psi)
+	if !c.Factorize(dense(psi, d)) || c.InverseTo(inverse) != nil {
+		panic(errDependent)
 	}
 	inside := true
 	for j := range d {
@@ -179,46 +162,36 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 		s.psi = psi
 	}
 	s.delta = 1 / gamma(s.rng.Rand, 0.5+lambda*float64(d)/2, 0.5+lambda*floats.Dot(s.anchor.precision, s.psi)/2)
-	return true
-}
-
-func (s *chain) drawTau(occupied []int) {
-	if s.anchor == nil {
-		return
-	}
-	far, square := make([]float64, s.d), 0.0
+	far, square := make([]float64, d), 0.0
 	for _, k := range occupied {
 		floats.SubTo(far, s.components[k].mean, s.anchor.mean)
 		for j, v := range far {
-			square += v * floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], far)
+			square += v * floats.Dot(s.anchor.precision[j*d:j*d+d], far)
 		}
 	}
-	s.tau = 1 / gamma(s.rng.Rand, 1+float64(len(occupied)*s.d)/2, 1+square/2)
+	s.tau = 1 / gamma(s.rng.Rand, 1+float64(len(occupied)*d)/2, 1+square/2)
 }
 
 // wishart draws W ~ Wishart(freedom, B⁻¹), by B = LLᵀ and Bartlett's decomposition:
 //
 //	W = MMᵀ, M = L⁻ᵀU, U_ij ~ N(0, 1) for i < j, U_jj² ~ χ² with freedom − d + 1 + j degrees of freedom, j from 0
-func wishart(rng *rand.Rand, every []int, b *mat.SymDense, freedom float64, w []float64) (ok bool) {
+func (s *chain) wishart(b []float64, freedom float64, w []float64) {
 	var f factor
-	d := len(every)
-	if !f.of(b.RawSymmetric().Data, d, every) {
-		return false
-	}
+	d := s.d
+	f.must(b, d, s.every)
 	clear(w)
 	for j := range d {
 		column := make([]float64, d) // of M
 		for i := range j {
-			column[i] = rng.NormFloat64()
+			column[i] = s.rng.NormFloat64()
 		}
-		column[j] = math.Sqrt(gamma(rng, (freedom-float64(d-1-j))/2, 0.5))
+		column[j] = math.Sqrt(gamma(s.rng.Rand, (freedom-float64(d-1-j))/2, 0.5))
 		f.backward(column)
 		for i, v := range column[:j+1] {
 			floats.AddScaled(w[i*d+i:i*d+j+1], v, column[i:j+1])
 		}
 	}
 	mirror(w, d)
-	return true
 }
 
 func mirror(a []float64, d int) {
@@ -248,16 +221,9 @@ func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
 
 // pick draws an index with probabilities proportional to exp(log), which it overwrites.
 func pick(rng *rand.Rand, log []float64) int {
-	top, sum := floats.Max(log), 0.0
+	top := floats.Max(log)
 	for k, v := range log {
 		log[k] = math.Exp(v - top)
-		sum += log[k]
 	}
-	u := rng.Float64() * sum
-	for k, v := range log {
-		if u -= v; u < 0 {
-			return k
-		}
-	}
-	return floats.MaxIdx(log)
+	return stream.Pick(rng, log)
 }

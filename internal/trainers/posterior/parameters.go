@@ -63,7 +63,8 @@ func (p *Parameters) Check() error {
 const latentSweeps = 50
 
 // Complete draws the missing cells of all rows by parameter draw k modulo len(p.Draws).
-func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float64, error) {
+func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) (gaps []float64, err error) {
+	defer definite(&err)
 	m := p.Draws[k%len(p.Draws)]
 	s := newChain(t, Config{Cuts: p.Cuts, Levels: p.Levels, Components: len(m.LogWeights)}, nil, rng)
 	s.take(m)
@@ -74,9 +75,9 @@ func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float
 		}
 	}
 	for range sweeps {
-		if !s.allocate() || !s.fill() || !s.latent() {
-			return nil, errDependent
-		}
+		s.allocate()
+		s.fill()
+		s.latent()
 	}
 	return s.gaps(), nil
 }
