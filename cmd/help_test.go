@@ -3,12 +3,17 @@ package cmd
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,6 +21,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/trainers/mcmc"
 )
 
 func TestConfig(t *testing.T) {
@@ -62,7 +69,6 @@ func TestConfigErrors(t *testing.T) {
 		{"fit", `{`, "", "--config FILE: it ends too early"},
 		{"fit", `{}`, "--config=none.json", "--config none.json: no such file"},
 		{"fit", `{}`, "--hide=0.1", "unknown flag: --hide; hide the cells in the file itself"},
-		{"network", `{}`, "--mask-input", `unknown flag: --mask-input; give it by --imputer-options '{"mask_input":true}'`},
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
 		args := []string{c.command, "../examples/airquality.csv", "--columns=Ozone,Wind", "--out", filepath.Join(t.TempDir(), "o"), "--config", file}
@@ -74,47 +80,33 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+// --help shows few flags on one screen; --help-all shows all, in lines that fit, at most two a flag.
 func TestHelp(t *testing.T) {
-	flags := func(args ...string) map[string]bool {
-		said, _ := ran(t, done, args...)
-		shown := map[string]bool{}
-		for _, found := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(said, -1) {
-			shown[found[1]] = true
+	names := func(text string) (shown []string) {
+		for _, found := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(text, -1) {
+			shown = append(shown, found[1])
 		}
 		return shown
 	}
-	for _, c := range newRoot().Commands() {
-		if c.Name() == "man" || c.Name() == "help" {
-			continue
-		}
-		few, all := flags(c.Name(), "--help"), flags(c.Name(), "--help-all")
-		require.LessOrEqual(t, len(few), 25, c.Name())
-		for name := range strings.FieldsSeq(shown[c.Name()]) {
-			require.Contains(t, few, name, c.Name())
-		}
-		require.Contains(t, few, "quiet")
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" && f.Name != "help-all" {
-				require.Contains(t, all, f.Name, c.Name())
-			}
-		})
-	}
-}
-
-func TestHelpFitsAScreen(t *testing.T) {
 	root := newRoot()
 	for _, c := range append(root.Commands(), root) {
-		if c.Flags().Lookup("help-all") == nil {
+		if c.Flags().Lookup("help-all") == nil || c.Name() == "man" {
 			continue
 		}
+		few := names(helpText(c))
 		require.LessOrEqual(t, strings.Count(helpText(c), "\n"), 45, c.Name())
+		require.LessOrEqual(t, len(few), 25, c.Name())
+		require.Subset(t, few, append(strings.Fields(shown[c.Name()]), "quiet"), c.Name())
 		require.NoError(t, c.ParseFlags([]string{"--help-all"}))
-		lines := 0
 		text := helpText(c)
+		all := names(text)
+		all = append(all, "help", "help-all")
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { require.Contains(t, all, f.Name, c.Name()) })
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), helpWidth+1, "%s: %s", c.Name(), line)
 		}
 		_, flags, _ := strings.Cut(text, "\nUsage:")
+		lines := 0
 		for line := range strings.Lines(flags) {
 			if lines++; !strings.HasPrefix(line, strings.Repeat(" ", 14)) || strings.HasPrefix(strings.TrimSpace(line), "--") {
 				lines = 1
@@ -227,5 +219,112 @@ func TestSimulationsAreExplained(t *testing.T) {
 	long := newSimulateCommand().Long
 	for _, name := range simulationNames {
 		require.Regexp(t, regexp.MustCompile(`(?m)^  (\w+, )*`+name+`\b`), long)
+	}
+}
+
+// testdata/messages.golden lists every text that a person may read, by file: string literals of at
+// least two words, … for inserted values. Texts of flags and commands are in
+// docs/reference/command-line.md. -update writes it.
+func TestMessages(t *testing.T) {
+	var list strings.Builder
+	for _, dir := range []string{"cmd", "data", "graph", "losses", "nets", "trainers", "internal"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join("..", dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "help.go" {
+				return err
+			}
+			if texts := textsOf(t, path); texts != nil {
+				list.WriteString(filepath.ToSlash(strings.TrimPrefix(path, "../")) + "\n  " + strings.Join(texts, "\n  ") + "\n")
+			}
+			return nil
+		}))
+	}
+	const golden = "testdata/messages.golden"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(list.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), list.String(), "go test ./cmd -run TestMessages -update writes it again")
+}
+
+var (
+	verbs  = regexp.MustCompile(`%(\[\d\])?[-+.*0-9]*[a-zA-Z]`)
+	phrase = regexp.MustCompile(`\pL{2,}[^ ]* +[^ ]*\pL{2,}`)
+)
+
+func textsOf(t *testing.T, path string) (texts []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	require.NoError(t, err)
+	add := func(text string) {
+		if text = strings.ReplaceAll(text, "\n", "\\n"); phrase.MatchString(verbs.ReplaceAllString(text, "")) && strings.Count(text, "\\n") < 3 && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec, *ast.Field: // struct tags
+			return false
+		case *ast.KeyValueExpr:
+			key, ok := n.Key.(*ast.Ident)
+			return !ok || !slices.Contains([]string{"Use", "Short", "Long", "Example"}, key.Name)
+		case *ast.CallExpr:
+			if name := calledName(n); name == "panic" || name == "Usage" || strings.HasPrefix(path, "../cmd/") && strings.Contains(name, "Var") {
+				return false
+			}
+		case *ast.BinaryExpr:
+			if text, ok := joined(n); ok {
+				add(text)
+				return false
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				text, _ := strconv.Unquote(n.Value)
+				add(text)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+func calledName(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// joined is a sum of strings with … for values; it is not ok without a literal.
+func joined(e ast.Expr) (text string, ok bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, _ = strconv.Unquote(e.Value)
+			return text, true
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			left, isLeft := joined(e.X)
+			right, isRight := joined(e.Y)
+			return left + right, isLeft || isRight
+		}
+	}
+	return "…", false
+}
+
+// The message names the column and the flags that help.
+func TestTellUnmet(t *testing.T) {
+	var f imputeCommand
+	f.out, f.components = "out.csv", 5
+	m := &mcmc.Mixing{RHat: 1.3, Worst: 2.5, Row: 1}
+	said := f.tellUnmet(m, []string{"a", "b, c"})
+	require.Contains(t, said, "(R-hat of a column above 1.4, or of its missing cells above 1.2; of b, c it is 2.5), so the result in out.csv is not")
+	require.Contains(t, said, "missing cells of b, c, as")
+	require.Contains(t, said, `leave it out (--exclude '"b, c"'), take one normal distribution (--components 1), or try more --iterations`)
+	for _, f.components = range []int{0, 1} {
+		require.NotContains(t, f.tellUnmet(m, []string{"a", "b"}), "--components")
 	}
 }

@@ -174,20 +174,21 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	for err != nil { // a column of few rows may have been left with one value
 		gaps, err = data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
 	}
-	positive, ordered := *gaps, *gaps
-	positive.Values, ordered.Values = slices.Clone(gaps.Values), slices.Clone(gaps.Values)
+	positive, ordered := slices.Clone(gaps.Values), slices.Clone(gaps.Values)
 	for i, x := range gaps.Values {
-		positive.Values[i] = x * x
-		ordered.Values[i] = float64(int(2+x) % 4)
+		positive[i], ordered[i] = x*x, float64(int(2+x)%4)
 	}
-	for name, table := range map[string]*data.Table{"complete.csv": whole, "gaps.csv": gaps, "positive.csv": &positive, "ordered.csv": &ordered, "gaps.xlsx": gaps, "gaps.parquet": gaps, "gaps.feather": gaps} {
-		values := slices.Clone(table.Values)
-		for i, seen := range table.Observed {
-			if !seen {
+	for name, values := range map[string][]float64{
+		"complete.csv": whole.Values, "gaps.csv": gaps.Values, "positive.csv": positive, "ordered.csv": ordered,
+		"gaps.xlsx": gaps.Values, "gaps.parquet": gaps.Values, "gaps.feather": gaps.Values,
+	} {
+		values = slices.Clone(values)
+		for i, seen := range gaps.Observed {
+			if !seen && name != "complete.csv" {
 				values[i] = math.NaN()
 			}
 		}
-		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), table.Names, values))
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), whole.Names, values))
 	}
 	g, err = simulate.Graph("chain", d, 0, 0, rng)
 	require.NoError(t, err)
@@ -296,44 +297,21 @@ var endless = []string{"help", "help-all", "stability"}
 var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
 
 func randomLine(rng *rand.Rand) []string {
-	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "moments", "simulate", "compare", "stars", "power"}
-	name := names[rng.IntN(len(names))]
-	stars := name == "stars"
-	if stars {
-		name = "network"
+	table := func() string { return among(tablesOfLines, rng) }
+	lines := [][]string{
+		{"network", table()}, {"network", table()}, {"network", table(), "--select=stars"},
+		{"fit", table()}, {"fit", table()}, {"moments", table()},
+		{"impute", table()}, {"impute", "model.json", table()}, {"sample", "model.json"}, {"score", "model.json", table()},
+		{"simulate", []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)]},
+		{"compare", table(), table()}, {"power"}, {"power", "--graph=chain", "--missing=0.2"},
 	}
+	line := lines[rng.IntN(len(lines))]
+	name := line[0]
 	cmd, _, err := newRoot().Find([]string{name})
 	if err != nil {
 		panic(err)
 	}
-	line := []string{name}
-	table := func() string { return among(tablesOfLines, rng) }
-	switch name {
-	case "sample":
-		line = append(line, "model.json")
-	case "score":
-		line = append(line, "model.json", table())
-	case "impute":
-		if rng.IntN(2) == 0 {
-			line = append(line, "model.json")
-		}
-		line = append(line, table())
-	case "simulate":
-		line = append(line, []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)])
-	case "compare":
-		line = append(line, table(), table())
-	case "power":
-		if rng.IntN(2) == 0 {
-			line = append(line, "--graph=chain", "--missing=0.2")
-		}
-	default:
-		line = append(line, table())
-	}
-	line = append(line, randomFlags(cmd, name, rng)...)
-	if stars && !slices.ContainsFunc(line, func(w string) bool { return strings.HasPrefix(w, "--select=") }) {
-		line = append(line, "--select=stars")
-	}
-	return line
+	return append(line, randomFlags(cmd, name, rng)...)
 }
 
 // among prefers the beginning of a list, where valid values stand.

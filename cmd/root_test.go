@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/spatial/r2"
 
@@ -253,21 +252,10 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3", "--memory", "8GB"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
 		{[]string{"it's.csv", "--refit=false", "--strict"}, `missingscore network 'it'\''s.csv' --refit=false --strict`},
 	} {
-		got := ""
-		root := &cobra.Command{Use: "missingscore"}
-		cmd := &cobra.Command{Use: "network", Run: func(cmd *cobra.Command, _ []string) { got = commandLine(cmd) }}
-		flags := cmd.Flags()
-		flags.StringSlice("columns", nil, "")
-		flags.Float64("gamma", 0.25, "")
-		flags.String("out", "", "")
-		flags.Int("workers", 1, "")
-		flags.String("memory", "", "")
-		flags.Bool("refit", true, "")
-		flags.Bool("strict", false, "")
-		root.AddCommand(cmd)
-		root.SetArgs(append([]string{"network"}, c.given...))
-		require.NoError(t, root.Execute())
-		require.Equal(t, c.want, got)
+		cmd, flags, err := newRoot().Find(append([]string{"network"}, c.given...))
+		require.NoError(t, err)
+		require.NoError(t, cmd.ParseFlags(flags))
+		require.Equal(t, c.want, commandLine(cmd))
 	}
 }
 

@@ -111,22 +111,30 @@ func TestCarriedText(t *testing.T) {
 	}.check(t)
 }
 
+// completed is the file of completed cells as CSV.
+func completed(t *testing.T, c *Cells, values []float64, draws int) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "o.csv")
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, to, values, draws))
+	written, err := os.ReadFile(to)
+	require.NoError(t, err)
+	return string(written)
+}
+
 func TestMarkOfMissingText(t *testing.T) {
-	dir := t.TempDir()
-	for cells, want := range map[string]string{"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".", "w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#"} {
-		from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "o.csv")
-		require.NoError(t, os.WriteFile(from, []byte("who,a,b\n"+cells), 0o600))
+	for cells, want := range map[string]string{
+		"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".",
+		"w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#",
+	} {
 		o := ReadOptions{Columns: []string{"a", "b"}}
-		if strings.Contains(cells, "#") {
+		if want == "#" {
 			o.NA = []string{"#"}
 		}
-		c, err := ReadCells(from, o)
+		c, err := ReadCells(file(t, "t.csv", "who,a,b\n"+cells), o)
 		require.NoError(t, err)
-		require.NoError(t, c.WriteCompleted(atomicfile.Write, to, slices.Repeat([]float64{7}, 12), 2))
-		written, err := os.ReadFile(to)
-		require.NoError(t, err)
+		written := completed(t, c, slices.Repeat([]float64{7}, 12), 2)
 		for i := range 3 {
-			require.Contains(t, string(written), fmt.Sprintf("\n%d,2,%s,", i, want), cells)
+			require.Contains(t, written, fmt.Sprintf("\n%d,2,%s,", i, want), cells)
 		}
 	}
 }
@@ -175,14 +183,12 @@ func TestKeptNumbers(t *testing.T) {
 
 func TestWriteLevels(t *testing.T) {
 	dir := t.TempDir()
-	from := filepath.Join(dir, "t.csv")
-	require.NoError(t, os.WriteFile(from, []byte("x,sex,smokes,city\n1.5,f,0,\"Paris, TX\"\n,,NA,\n3,m,1,Rome\n2,f,,Rome\n"), 0o600))
-	c, err := ReadCells(from, ReadOptions{Columns: []string{"x"}})
+	from := file(t, "t.csv", "x,sex,smokes,city\n1.5,f,0,\"Paris, TX\"\n,,NA,\n3,m,1,Rome\n2,f,,Rome\n")
+	c, err := ReadCells(from, ReadOptions{Columns: []string{"x", "sex", "smokes", "city"}, Kinds: map[string]Column{
+		"sex": {Kind: Binary, Levels: []string{"f", "m"}}, "smokes": {Kind: Binary, Levels: []string{"0", "1"}},
+		"city": {Kind: Nominal, Levels: []string{"Paris, TX", "Rome"}},
+	}})
 	require.NoError(t, err)
-	c.Columns, c.used = []int{0, 1, 2, 3}, []bool{true, true, true, true}
-	c.Table = &Table{Names: c.Header, N: 4, D: 4, Observed: []bool{true, true, true, true, false, false, false, false, true, true, true, true, true, true, false, true},
-		Values: []float64{1.5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 1, 1, 2, 0, 0, 1},
-		Kinds:  []Kind{Number, Binary, Binary, Nominal}, Levels: [][]string{nil, {"f", "m"}, {"0", "1"}, {"Paris, TX", "Rome"}}}
 	values := []float64{9, 9, 9, 9, 4.5, 1, 1, 0, 9, 9, 9, 9, 9, 9, 1, 9}
 	for _, ending := range carriedTo {
 		to := filepath.Join(dir, "o"+ending)
@@ -194,26 +200,22 @@ func TestWriteLevels(t *testing.T) {
 			require.Equal(t, []format.Kind{format.Numbers, format.Text, format.Whole, format.Text}, kindsOf(s), ending)
 		}
 	}
-	to := filepath.Join(dir, "long.csv")
-	require.NoError(t, c.WriteCompleted(atomicfile.Write, to, slices.Concat(values[:4], values[:4], values[4:8], values[4:8], values[8:12], values[8:12], values[12:], values[12:]), 2))
-	text, err := os.ReadFile(to)
-	require.NoError(t, err)
-	require.Contains(t, string(text), "0,2,NA,NA,NA,NA\n")
-	require.Contains(t, string(text), "2,2,4.5,m,1,\"Paris, TX\"\n")
+	var twice []float64
+	for row := range slices.Chunk(values, 4) {
+		twice = append(append(twice, row...), row...)
+	}
+	text := completed(t, c, twice, 2)
+	require.Contains(t, text, "0,2,NA,NA,NA,NA\n")
+	require.Contains(t, text, "2,2,4.5,m,1,\"Paris, TX\"\n")
 }
 
 // R's mice cannot read a column without a name, such as R's row names.
 func TestSeveralDrawsNameTheRowNames(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "completed.csv")
-	require.NoError(t, os.WriteFile(from, []byte("\"\",\"a\",\"b\"\n\"r1\",1,NA\n\"r2\",2,5\n"), 0o600))
+	from := file(t, "t.csv", "\"\",\"a\",\"b\"\n\"r1\",1,NA\n\"r2\",2,5\n")
 	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
 	require.NoError(t, err)
 	for draws, header := range map[int]string{1: ",a,b", 2: ".imp,.id,row.names,a,b"} {
-		require.NoError(t, c.WriteCompleted(atomicfile.Write, to, make([]float64, 4*draws), draws))
-		written, err := os.ReadFile(to)
-		require.NoError(t, err)
-		first, _, _ := strings.Cut(string(written), "\n")
+		first, _, _ := strings.Cut(completed(t, c, make([]float64, 4*draws), draws), "\n")
 		require.Equal(t, header, strings.ReplaceAll(strings.TrimSpace(first), `"`, ""))
 	}
 }

@@ -133,14 +133,14 @@ func TestReadNumbersInTexts(t *testing.T) {
 	cells, err := ReadCells(path, o)
 	require.NoError(t, err)
 	require.Equal(t, want, shown(cells.Table))
+	filled := slices.Clone(cells.Table.Values)
+	for k, seen := range cells.Table.Observed {
+		if !seen {
+			filled[k] = 7.25
+		}
+	}
 	for _, out := range []string{"completed.csv", "completed.xlsx"} {
 		out = filepath.Join(t.TempDir(), out)
-		filled := slices.Clone(cells.Table.Values)
-		for k, seen := range cells.Table.Observed {
-			if !seen {
-				filled[k] = 7.25
-			}
-		}
 		require.NoError(t, cells.WriteCompleted(atomicfile.Write, out, filled, 1))
 		again, err := openSheet(out, ReadOptions{})
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,9 +111,7 @@ func TestNeverTogether(t *testing.T) {
 	require.Equal(t, []int{1, 0, 0, 1, 0, 0}, table.PairCounts())
 	table.Observed[11] = true
 	require.Equal(t, [][2]int{{0, 2}, {1, 3}, {2, 3}}, table.NeverTogether())
-	for i := range table.Observed {
-		table.Observed[i] = true
-	}
+	table.Observed = slices.Repeat([]bool{true}, 12)
 	require.Empty(t, table.NeverTogether())
 }
 

@@ -23,24 +23,13 @@ import (
 	"missingscore/internal/trainers/regpath"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers/estimator"
 )
 
 func (s Spec) check() error {
-	unread := func(field, kind, registry string) error {
-		return setting.Errorf(field, kind, "a saved model could not be read back; register the name in %s or leave Kind out", registry)
-	}
-	imputer := s.Steps.Imputer
 	switch {
-	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
-		return unread("model", s.Model.Kind, "model.Models")
 	case s.Model.New != nil && s.Model.Options != nil:
 		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model and ignores Options; leave one of the two out")
-	case imputer.New != nil && imputer.Options != nil:
-		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer and ignores Options; leave one of the two out")
-	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
-		return unread("imputer", imputer.Kind, "nets.Imputers")
 	case s.Network == nil:
 		return nil
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
@@ -241,19 +230,10 @@ func notStreamed(why string) error { return &setting.Error{Field: "stream", Allo
 
 // checkWeights checks row weights: docs/theory/weights.md.
 func checkWeights(p *Prepared) error {
-	s := p.Spec
-	why := ""
-	switch {
-	case p.Original.Weights == nil:
-	case p.Support.Bounded():
-		why = "a network with a support cannot use weights; use the command fit"
-	case s.Missingness != nil:
-		why = "a network with Spec.Missingness cannot use weights; use the command fit"
-	}
-	if why == "" {
+	if p.Original.Weights == nil || !p.Support.Bounded() && p.Spec.Missingness == nil {
 		return nil
 	}
-	return setting.Errorf("weights", "", "%s, or leave the weights out", why)
+	return setting.Errorf("weights", "", "a network with weights takes neither a support nor Spec.Missingness; use the command fit, or leave the weights out")
 }
 
 // checkInference is for networks; it fills in the defaults of Spec.Inference.
@@ -329,18 +309,51 @@ func checkParameters(p *Prepared) (err error) {
 		}
 		return err
 	}
-	if p.Spec.Descent.Penalty.Asked() {
-		return setting.Errorf("inference", c.Kind, "standard errors cannot be combined with a penalty; leave one of the two out")
+	if c.Stability != 0 {
+		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
 	}
-	if err := sandwich.Check(*c, sandwich.Fit{
-		Estimator: p.Estimator, Model: p.Model, Kind: p.Spec.Model.Kind, Objective: p.objective, Table: p.Table,
-		Draws: cmp.Or(p.Spec.Steps.Draws, engine.DefaultDraws), Law: p.missingness != nil, KeepUnits: p.Spec.KeepUnits,
-	}); err != nil {
+	_, identified := p.Model.(model.Identified)
+	_, noisy := p.objective.(losses.Noising)
+	e, size, instead := p.Estimator, 0, "variw"
+	if e.Assumption() == losses.MAR {
+		instead = "em-variw"
+	}
+	for _, q := range p.Model.Params() {
+		size += len(q.Value)
+	}
+	for _, r := range []struct {
+		refused bool
+		why     string
+	}{
+		{p.Spec.Descent.Penalty.Asked(), "standard errors cannot be combined with a penalty; leave one of the two out"},
+		{c.Kind != sandwich.Kind, "for a fit it is none or robust; the other values are for networks"},
+		{!identified, "the parameters of model " + p.Spec.Model.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; leave Spec.Inference out"},
+		{p.missingness != nil, "it does not support a given missingness mechanism; leave Spec.Inference out"},
+		{p.Spec.KeepUnits, "it needs standardised columns; leave Spec.KeepUnits out"},
+		{losses.Draws(p.objective), "the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto"},
+		{noisy, "the model describes rows with added noise; take Spec.Objective.Kind auto"},
+		{e.Assumption() == losses.NoneHolds && !p.Table.Complete(), "method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw"},
+		// The draws' density as a function of the parameters is unknown.
+		{e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal, "the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full"},
+		{size > mostParameters, fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters)},
+	} {
+		if r.refused {
+			return setting.Errorf("inference", c.Kind, "%s", r.why)
+		}
+	}
+	// Draws, proposals, and matrices of parameters and scales.
+	t, r := p.Table, sandwich.Draws(e, p.Table.N, cmp.Or(p.Spec.Steps.Draws, engine.DefaultDraws))
+	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
+	if err := memory.Check(8*(3*drawn+8*wide*wide), "leave Spec.Inference out, choose columns (ReadOptions.Columns) or fewer Spec.Steps.Draws",
+		"standard errors of %d parameters from %d rows with %d draws each", size, t.N, r); err != nil {
 		return err
 	}
 	*c, err = c.Resolve()
 	return err
 }
+
+// mostParameters limits the cost of differences of gradients.
+const mostParameters = 2000
 
 // float64 numbers, measured with the standardised copy and the batches.
 const (

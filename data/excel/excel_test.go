@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -127,16 +126,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements nested too deeply)`},
 		"a zip bomb":            {map[string]string{texts: strings.Repeat(" ", 1<<26) + soundTexts}, `: xl/sharedstrings.xml is damaged (too much text for its size)`},
 		"texts cut":             {map[string]string{texts: soundTexts[:len(soundTexts)-1]}, `: xl/sharedstrings.xml is damaged`},
-	} {
-		bookOf(t, path, c.parts)
-		_, err := read(t, path, "")
-		require.ErrorContains(t, err, path+c.want, name)
-		require.ErrorContains(t, err, save, name)
-	}
-	for name, c := range map[string]struct {
-		parts map[string]string
-		want  string
-	}{
+
 		"formula":   {rows(`<c r="B3"><v>5</v>`, `<c r="B3"><f>A3+2</f>`), `:3: column "b": a formula without a result; open the workbook in Excel or LibreOffice and save it again`},
 		"title":     {rows(`<c r="B1" t="s"><v>1</v></c>`, ``), `:2: the cell "2" is right of the last column name; if "a" is a title, delete the rows above the column names`},
 		"no part":   {map[string]string{sheet: "-"}, "its part xl/worksheets/sheet1.xml is missing"},
@@ -147,6 +137,9 @@ func TestDamagedWorkbooks(t *testing.T) {
 		bookOf(t, path, c.parts)
 		_, err := read(t, path, "")
 		require.ErrorContains(t, err, c.want, name)
+		if strings.Contains(c.want, " is damaged") {
+			require.ErrorContains(t, err, save, name)
+		}
 	}
 }
 
@@ -192,51 +185,19 @@ func TestExcelFormats(t *testing.T) {
 	} {
 		got, _ := date(c.days, c.epoch)
 		require.Equal(t, c.want, got, c)
-	}
-	for text, style := range map[string]int{"1900-01-01": 1, "1900-02-28": 1, "1900-03-01": 1, "9999-12-31": 1, "2013-02-08T18:00:00": 2, "2013-02-08T00:00:00.125": 2} {
-		days, found, ok := daysOf(text)
-		require.True(t, ok, text)
-		require.Equal(t, style, found)
-		got, _ := date(days, false)
-		require.Equal(t, text, got)
+		if c.want == "" {
+			continue
+		}
+		days, style, ok := daysOf(c.want)
+		require.True(t, ok, c.want)
+		require.Equal(t, strings.Contains(c.want, "T"), style == 2, c.want)
+		got, _ = date(days, false)
+		require.Equal(t, c.want, got)
 	}
 	for _, text := range []string{"", "1", "1899-12-30", "2013-02-30", "2013-02-08T18:00:00Z", "2013-02-08T18:00:00.0001", "12:00:00"} {
 		_, _, ok := daysOf(text)
 		require.False(t, ok, text)
 	}
-}
-
-// Numbers with units are numbers, and a date among them is one by its own format.
-func TestNumbersAmongDates(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.xlsx")
-	book := excelize.NewFile()
-	require.NoError(t, book.SetSheetRow("Sheet1", "A1", &[]any{"mmol", "min", "CHF", "mixed", "elapsed", "short"}))
-	for j, code := range []string{`0.0" mmol/L"`, `0" min"`, `[$CHF] #,##0.00`, "", "[h]:mm", ""} {
-		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
-		if code == "" {
-			style, err = book.NewStyle(&excelize.Style{NumFmt: 27 * (j / 5)})
-		}
-		require.NoError(t, err)
-		require.NoError(t, book.SetCellStyle("Sheet1", columnName(j)+"2", columnName(j)+"9", style))
-	}
-	day, err := book.NewStyle(&excelize.Style{NumFmt: 14})
-	require.NoError(t, err)
-	for i := range 8 {
-		require.NoError(t, book.SetSheetRow("Sheet1", "A"+strconv.Itoa(i+2), &[]any{8.39 + float64(i), i, -1.5, 20.5 + float64(i), 1.5, 41313}))
-	}
-	require.NoError(t, book.SetCellStyle("Sheet1", "D5", "D5", day))
-	require.NoError(t, book.SaveAs(path))
-	require.NoError(t, book.Close())
-	s, err := read(t, path, "")
-	require.NoError(t, err)
-	for i, row := range s.rows {
-		want := []string{format.Number(8.39 + float64(i)), strconv.Itoa(i), "-1.5", format.Number(20.5 + float64(i)), "1.5", "2013-02-08"}
-		if i == 3 {
-			want[3] = "1900-01-23T12:00:00"
-		}
-		require.Equal(t, want, row)
-	}
-	require.Equal(t, format.Date, s.kinds[5])
 }
 
 func TestWorkbooksForOthers(t *testing.T) {

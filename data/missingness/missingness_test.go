@@ -118,11 +118,10 @@ func TestHide(t *testing.T) {
 		if seen[1] {
 			k = 1
 		}
-		o := 0.
+		sum[k] -= p * x[0] // weighed by x: a wrong slope does not cancel
 		if seen[0] {
-			o = 1
+			sum[k] += x[0]
 		}
-		sum[k] += (o - p) * x[0] // weighed by x: a wrong slope does not cancel
 		variance[k] += p * (1 - p) * x[0] * x[0]
 	}
 	for k := range sum {

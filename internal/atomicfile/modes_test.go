@@ -22,18 +22,17 @@ func TestModes(t *testing.T) {
 		require.NoError(t, err)
 		return info.Mode().Perm()
 	}
-	private := filepath.Join(dir, "new")
+	private, public := filepath.Join(dir, "new"), filepath.Join(dir, "public")
 	require.NoError(t, Write(private, text("x")))
 	require.Equal(t, os.FileMode(0o600), mode(private))
 	syscall.Umask(0o022)
-	require.NoError(t, Write(private, text("y")))
-	require.Equal(t, os.FileMode(0o600), mode(private), "it keeps its mode")
-	public := filepath.Join(dir, "public")
 	require.NoError(t, Write(public, text("x")))
 	require.Equal(t, os.FileMode(0o644), mode(public))
 	require.NoError(t, os.Chmod(public, 0o664))
-	require.NoError(t, Write(public, text("y")))
-	require.Equal(t, os.FileMode(0o664), mode(public))
+	for path, want := range map[string]os.FileMode{private: 0o600, public: 0o664} {
+		require.NoError(t, Write(path, text("y")))
+		require.Equal(t, want, mode(path), "it keeps its mode")
+	}
 }
 
 func TestWriteIntoPipes(t *testing.T) {

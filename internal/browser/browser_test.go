@@ -113,8 +113,8 @@ func open(t *testing.T, file string) *page {
 	if err != nil {
 		t.Skip(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute)) // on a busy machine it starts slowly
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute)) // on a busy machine it starts slowly
 	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
 	tab, shut := chromedp.NewContext(allocated)
 	ctx, stop := context.WithTimeout(tab, time.Minute)
@@ -203,6 +203,14 @@ func (p *page) mouse(kind input.MouseType, x, y float64, button input.MouseButto
 		}
 		return event.Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Target))
 	}))
+}
+
+func (p *page) drag(x, y, right, down float64) {
+	p.t.Helper()
+	p.mouse(input.MousePressed, x, y, input.Left)
+	p.mouse(input.MouseMoved, x+right/2, y+down/2, input.Left)
+	p.mouse(input.MouseMoved, x+right, y+down, input.Left)
+	p.mouse(input.MouseReleased, x+right, y+down, input.Left)
 }
 
 func (p *page) download(button string) []byte {

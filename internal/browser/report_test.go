@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestNetworkReport(t *testing.T) {
 		p.do(emulation.ClearDeviceMetricsOverride())
 	})
 	for _, name := range hostile {
-		want(t, p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) == 1, "the table of nodes has not the name %q", name)
+		want(t, p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+strconv.Quote(name)+`).length`) == 1, "the table of nodes has not the name %q", name)
 	}
 	p.quiet()
 }
@@ -70,34 +71,31 @@ func TestManyEdges(t *testing.T) {
 	out := t.TempDir()
 	ran(t, "simulate", "normal", "--d", "120", "--n", "60", "--missing", "0.1", "--out", out)
 	p := open(t, report(t, "network", filepath.Join(out, "data.csv"), "--method", "pairwise", "--lambdas", "6", "--lambda-min", "0.002", "--select", "density=0.5"))
-	drawn := p.lines()
-	want(t, drawn == 1500, "%v edges are drawn", drawn)
+	drawn := func(when string, ok func(lines float64) bool) {
+		t.Helper()
+		want(t, ok(p.lines()), "%v edges are drawn %s", p.lines(), when)
+	}
+	hundred := func(lines float64) bool { return lines == 100 }
+	drawn("at first", func(lines float64) bool { return lines == 1500 })
 	told := p.text(`document.getElementById("count").textContent`)
 	want(t, strings.HasPrefix(told, "the 1500 strongest of "), "the page says %q", told)
-	weakest := `Math.min(...[...document.querySelectorAll("#stages line.positive:not(.off), #stages line.negative:not(.off)")].map((line) => Number(line.getAttribute("stroke-opacity"))))`
+	weakest := `Math.min(...[...document.querySelectorAll("#stages line:is(.positive, .negative):not(.off)")]` +
+		`.map((line) => Number(line.getAttribute("stroke-opacity"))))`
 	before := p.number(weakest)
 	p.set("most", "100")
-	drawn = p.lines()
-	want(t, drawn == 100 && p.number(weakest) > before, "%v edges are drawn, the palest of %v, when there were more of %v", drawn, p.number(weakest), before)
+	drawn("of at most 100", hundred)
+	want(t, p.number(weakest) > before, "the palest edge has opacity %v, of more edges %v", p.number(weakest), before)
 	p.keys("#stages svg", kb.ArrowRight)
-	drawn = p.lines()
-	want(t, drawn > 100, "%v edges are drawn with those of a node that is picked", drawn)
+	drawn("with those of a node that is picked", func(lines float64) bool { return lines > 100 })
 	p.keys("#stages svg", kb.Escape)
 	p.keys("#lambda", kb.End)
-	drawn = p.lines()
-	want(t, drawn == 100, "%v edges are drawn at the smallest λ", drawn)
+	drawn("at the smallest λ", hundred)
 	p.keys("#lambda", kb.Home)
-	drawn = p.lines()
-	want(t, drawn < 100, "%v edges are drawn at the largest λ", drawn)
+	drawn("at the largest λ", func(lines float64) bool { return lines < 100 })
 	p.do(chromedp.Click("#to-chosen", chromedp.ByQuery))
 	p.set("most", "")
-	drawn = p.lines()
-	want(t, drawn > 1500, "%v edges are all", drawn)
+	drawn("without a limit", func(lines float64) bool { return lines > 1500 })
 	p.quiet()
-}
-
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 func limits(t *testing.T, p *page, all float64) {
@@ -129,10 +127,7 @@ func pointing(t *testing.T, p *page) {
 	want(t, strings.Contains(told, "95 % interval") && strings.Contains(told, "q "), "of an edge is told %q", told)
 	p.keys("#stages svg", kb.Escape)
 	x, y = p.middle(0)
-	p.mouse(input.MousePressed, x, y, input.Left)
-	p.mouse(input.MouseMoved, x+30, y+20, input.Left)
-	p.mouse(input.MouseMoved, x+60, y+40, input.Left)
-	p.mouse(input.MouseReleased, x+60, y+40, input.Left)
+	p.drag(x, y, 60, 40)
 	nowX, nowY := p.middle(0)
 	want(t, math.Abs(nowX-x-60) <= 3 && math.Abs(nowY-y-40) <= 3, "a node that was dragged by 60, 40 moved by %.1f, %.1f", nowX-x, nowY-y)
 	before := p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`)
@@ -188,17 +183,13 @@ func count(t *testing.T, content []byte) map[string]int {
 func TestComparisonReport(t *testing.T) {
 	t.Parallel()
 	p := open(t, report(t, "compare", table(t, t.TempDir()), "--by", "side", "--permutations", "9", "--lambdas", "15", "--method", "pairwise"))
-	if panels := p.number(`document.querySelectorAll("#stages svg").length`); panels != 2 {
-		t.Fatalf("%v panels", panels)
-	}
+	panels := p.number(`document.querySelectorAll("#stages svg").length`)
+	want(t, panels == 2, "%v panels", panels)
 	p.set("q", "")
 	marks := p.number(`document.querySelectorAll("#stages line.marked:not(.off)").length`)
 	want(t, marks != 0 && math.Mod(marks, 2) == 0, "%v pairs are marked", marks)
 	x, y := p.middle(1)
-	p.mouse(input.MousePressed, x, y, input.Left)
-	p.mouse(input.MouseMoved, x+20, y+20, input.Left)
-	p.mouse(input.MouseMoved, x+40, y+20, input.Left)
-	p.mouse(input.MouseReleased, x+40, y+20, input.Left)
+	p.drag(x, y, 40, 20)
 	same := `(() => { const [a, b] = [...document.querySelectorAll("#stages svg")].map((svg) => [...svg.querySelectorAll("g.node")].map((g) => g.getAttribute("transform")).join()); return a === b ? "same" : "different"; })()`
 	want(t, p.text(same) == "same", "a node that was dragged is not at the same place in both panels")
 	found := count(t, p.download("save-svg"))

@@ -19,21 +19,17 @@ func TestLimit(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, limit, 1e8)
 	require.Less(t, limit, 1e14)
-	again, err := memory.Limit()
-	require.NoError(t, err)
-	require.Equal(t, limit, again)
 	const want = ": expected a size such as 8GB or 500MB"
 	for text, want := range map[string]float64{"8GB": 8e9, "500 MB": 5e8, "1.5tb": 1.5e12, "7kB": 7000, "100B": 100} {
 		memory.UseVariable()
 		t.Setenv(memory.Variable, text)
-		limit, err := memory.Limit()
-		require.NoError(t, err)
-		require.InEpsilon(t, want, limit, 1e-12)
-		t.Setenv(memory.Variable, "many")
-		require.NoError(t, memory.Use(text))
-		limit, err = memory.Limit()
-		require.NoError(t, err)
-		require.InEpsilon(t, want, limit, 1e-12)
+		for range 2 { // by the variable, then before it
+			limit, err := memory.Limit()
+			require.NoError(t, err)
+			require.InEpsilon(t, want, limit, 1e-12)
+			t.Setenv(memory.Variable, "many")
+			require.NoError(t, memory.Use(text))
+		}
 	}
 	memory.UseVariable()
 	for _, text := range []string{"8", "GB", "-1GB", "0MB", "NaNGB", "InfB", "many"} {

@@ -96,3 +96,19 @@ func Each(ctx context.Context, workers, tasks int, begin func() (func(ctx contex
 	}
 	return group.Wait()
 }
+
+// Collect runs do for the numbered tasks on up to workers goroutines until one fails or ctx is done,
+// and passes each result to take, one at a time.
+func Collect[T any](ctx context.Context, workers int, tasks []int, do func(ctx context.Context, task int) (T, error), take func(task int, made T) error) error {
+	made := make([]T, len(tasks))
+	return Each(ctx, workers, len(tasks), func() (func(context.Context, int) error, error) {
+		return func(ctx context.Context, i int) (err error) {
+			made[i], err = do(ctx, tasks[i])
+			return err
+		}, nil
+	}, func(i int) error {
+		one := made[i]
+		made[i] = *new(T) // not kept until the end
+		return take(tasks[i], one)
+	})
+}

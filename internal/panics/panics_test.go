@@ -44,5 +44,9 @@ func TestEach(t *testing.T) {
 	require.NoError(t, Each(t.Context(), 3, 5, begin, done))
 	require.ElementsMatch(t, []int{0, 1, 2, 3, 4}, tasks)
 	require.EqualError(t, Each(t.Context(), 3, 9, begin, nil), "seven")
+	squares := map[int]int{}
+	require.NoError(t, Collect(t.Context(), 3, []int{2, 5, 9}, func(_ context.Context, task int) (int, error) { return task * task, nil },
+		func(task, made int) error { squares[task] = made; return nil }))
+	require.Equal(t, map[int]int{2: 4, 5: 25, 9: 81}, squares)
 	require.ErrorContains(t, Each(t.Context(), 2, 5, begin, func(int) error { panic("shape") }), "internal error: shape")
 }

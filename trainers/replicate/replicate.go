@@ -40,13 +40,9 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 			left = append(left, k)
 		}
 	}
-	err := panics.Each(ctx, c.Workers, len(left), func() (func(context.Context, int) error, error) {
-		return func(ctx context.Context, task int) (err error) {
-			all[left[task]], err = one(ctx, left[task])
-			return err
-		}, nil
-	}, func(task int) error {
-		done.Put(left[task], all[left[task]])
+	err := panics.Collect(ctx, c.Workers, left, one, func(k int, made T) error {
+		all[k] = made
+		done.Put(k, made)
 		if c.Observe != nil {
 			c.Observe(done.Count(), total)
 		}

@@ -248,8 +248,8 @@ func TestLevelsWithoutAColumn(t *testing.T) {
 	for i := 1; i < 60; i += 3 {
 		table.Observed[3*i+2] = false
 	}
-	require.Equal(t, []string{"warning: never observed: b where source is y: their edges, and imputations there, rest on the model alone"},
-		told(t, table, "apart-levels"))
+	require.Equal(t, []string{"warning: never observed: b where source is y: their edges, and imputations there, " +
+		"rest on the model alone"}, told(t, table, "apart-levels"))
 	require.Subset(t, find(t, table, diagnose.Setting{})[0].Columns, []string{"b", "source"})
 	table.Observed[3*1+2] = true
 	require.Empty(t, told(t, table, "apart-levels"), "one row shows both")
@@ -283,7 +283,8 @@ func TestCodes(t *testing.T) {
 		}
 	}
 
-	const mark, written = "if it marks a missing cell, read it as missing (ReadOptions.NA NA,", ", as written in the file)"
+	const mark = "if it marks a missing cell, read it as missing (ReadOptions.NA NA,"
+	const written = ", as written in the file)"
 	for _, c := range []struct {
 		codes []float64
 		value func(int) float64
@@ -293,7 +294,8 @@ func TestCodes(t *testing.T) {
 			"warning: -99 is far outside the other values of a (8 times): " + mark + "-99,999" + written,
 			"warning: 999 is far outside the other values of a (8 times): " + mark + "-99,999" + written,
 		}},
-		{[]float64{-1}, between(16, 65), []string{"warning: -1 is far outside the other values of a (16 times): " + mark + "-1" + written}},
+		{[]float64{-1}, between(16, 65), []string{
+			"warning: -1 is far outside the other values of a (16 times): " + mark + "-1" + written}},
 		{[]float64{-1}, func(int) float64 { return math.Floor(2 * rng.ExpFloat64()) }, []string{
 			"note: -1 is the only negative value of a (16 times): " + mark + "-1" + written}},
 		{[]float64{8, 9, -99}, between(1, 5), []string{
@@ -312,8 +314,8 @@ func TestCodes(t *testing.T) {
 		}
 		return []float64{float64(1 + i*7%5), math.Round(90 + 10*b)}
 	})
-	require.Equal(t, []string{"warning: 99 is far outside the other values of item (15 times): if it marks a missing cell, replace it by NA " +
-		"in the file, because ReadOptions.NA NA,99 would also remove the 99 of weight"}, told(t, table, "code"))
+	require.Equal(t, []string{"warning: 99 is far outside the other values of item (15 times): " +
+		"if it marks a missing cell, replace it by NA in the file, because ReadOptions.NA NA,99 would also remove the 99 of weight"}, told(t, table, "code"))
 }
 
 func TestNoCodesInWholeNumbers(t *testing.T) {
@@ -334,7 +336,8 @@ func TestNoCodesInWholeNumbers(t *testing.T) {
 			}
 		}
 		for _, k := range []int{2, 3, 4, 5, 6, 7, 10, 11} {
-			draws = append(draws, func() float64 { return float64(1 + rng.IntN(k)) }, func() float64 { return float64(rng.IntN(k) - k/2) })
+			draws = append(draws, func() float64 { return float64(1 + rng.IntN(k)) })
+			draws = append(draws, func() float64 { return float64(rng.IntN(k) - k/2) })
 		}
 		for _, draw := range draws {
 			var values []float64
@@ -409,8 +412,8 @@ func TestRepeatedRows(t *testing.T) {
 		times func(i int) int
 		want  string
 	}{
-		"20 copies": {15, measured, func(int) int { return 20 }, "285 of 300 rows repeat another row exactly: copies make intervals too narrow " +
-			"and add false edges; keep one of each, or give their counts as weights (Table.Weights)"},
+		"20 copies": {15, measured, func(int) int { return 20 }, "285 of 300 rows repeat another row exactly: " +
+			"copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)"},
 		"one to three copies":         {200, measured, func(i int) int { return 1 + i%2 + i%3/2 }, "of 366 rows repeat"},
 		"a table below itself, twice": {300, func(i int) []float64 { return hundred[i%100] }, once, "of 300 rows repeat"},
 		"no copies":                   {300, measured, once, ""},
@@ -509,4 +512,42 @@ func TestRealTables(t *testing.T) {
 		}
 		require.Equal(t, c.want, strings.Join(kinds, " "), c.file)
 	}
+}
+
+// By hand: c = 2a − b + 1 in every complete row except one.
+func TestExact(t *testing.T) {
+	rng := stream.New(1)
+	var values []float64
+	var seen []bool
+	for i := range 10 {
+		a, b := 3*rng.NormFloat64(), rng.NormFloat64()
+		values, seen = append(values, a, b, 2*a-b+1), append(seen, true, i != 3, i != 4)
+	}
+	values[3*3+2] = 70 // in a row without b
+	table, err := data.NewTable([]string{"a", "b", "c"}, values, seen)
+	require.NoError(t, err)
+	rows, exact := diagnose.Exact(table, []int{2, 0, 1})
+	require.Equal(t, 8, rows)
+	require.True(t, exact)
+	rows, exact = diagnose.Exact(table, []int{0, 1})
+	require.Equal(t, 9, rows)
+	require.False(t, exact)
+	values[2] += 1e-8
+	_, exact = diagnose.Exact(table, []int{2, 0, 1})
+	require.False(t, exact)
+	few, err := table.Rows([]int{0, 1, 2})
+	require.NoError(t, err)
+	rows, exact = diagnose.Exact(few, []int{2, 0, 1})
+	require.Equal(t, 3, rows)
+	require.True(t, exact, "a plane goes through any three points")
+}
+
+// 1 − R² of each of two columns of correlation ρ is 1 − ρ².
+func TestDependent(t *testing.T) {
+	const rho = 0.999999
+	r := mat.NewSymDense(3, []float64{1, 0.1, rho, 0.1, 1, 0.1, rho, 0.1, 1})
+	set := diagnose.Dependent(r, 2.1e-6)
+	require.ElementsMatch(t, []int{0, 2}, set)
+	require.Nil(t, diagnose.Dependent(r, 1.9e-6))
+	require.Nil(t, diagnose.Dependent(mat.NewSymDense(151, nil), 1))
 }

@@ -41,22 +41,19 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	got := make([]float64, (d+1)*(d+1))
 	loss, likelihood := e.Moments(got), e.LogLikelihood
 
+	whole, ok := distmv.NewNormal(mu, sigma, nil)
+	require.True(t, ok)
 	want, log := mat.NewDense(d+1, d+1, nil), 0.0
 	for i := range n {
 		var seen, gaps []int
 		var values []float64
-		one := mat.NewVecDense(d+1, nil)
-		one.SetVec(0, 1)
-		for j := range d {
+		for j, x := range x[i*d : (i+1)*d] {
 			if mask[i*d+j] == 0 {
 				gaps = append(gaps, j)
 				continue
 			}
-			seen, values = append(seen, j), append(values, x[i*d+j])
-			one.SetVec(j+1, x[i*d+j]-mu[j])
+			seen, values = append(seen, j), append(values, x)
 		}
-		whole, ok := distmv.NewNormal(mu, sigma, nil)
-		require.True(t, ok)
 		marginal, ok := whole.MarginalNormal(seen, nil)
 		require.True(t, ok)
 		log += weight[i] * marginal.LogProb(values)
@@ -64,12 +61,14 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 		require.True(t, ok)
 		var spread mat.SymDense
 		conditional.CovarianceMatrix(&spread)
+		one := mat.NewVecDense(d+1, append([]float64{1}, x[i*d:(i+1)*d]...)) // (1, E[x] − μ)
 		for a, j := range gaps {
-			one.SetVec(j+1, conditional.Mean(nil)[a]-mu[j])
+			one.SetVec(j+1, conditional.Mean(nil)[a])
 			for b, k := range gaps {
 				want.Set(j+1, k+1, want.At(j+1, k+1)+weight[i]*spread.At(a, b))
 			}
 		}
+		one.SubVec(one, mat.NewVecDense(d+1, append([]float64{0}, mu...)))
 		var outer mat.Dense
 		outer.Outer(weight[i], one, one)
 		want.Add(want, &outer)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,9 +18,7 @@ import (
 
 func gapped(n, d int, missing float64, seed uint64) (names []string, values []float64, observed []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for j := range d {
-		names = append(names, string(rune('a'+j)))
-	}
+	names = strings.Split("abcdefgh", "")[:d]
 	for range n {
 		common := rng.NormFloat64()
 		for j := range d {

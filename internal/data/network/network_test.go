@@ -2,12 +2,20 @@ package network
 
 import (
 	"bytes"
+	"flag"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/fuzztest"
+	"missingscore/internal/testtables"
 )
 
 func TestNewErrors(t *testing.T) {
@@ -19,7 +27,7 @@ func TestNewErrors(t *testing.T) {
 		a     Adjacency
 		want  string
 	}{
-		{[]string{"a"}, []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
+		{ab[:1], []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
 		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 3, Edge: []bool{true}}, "adjacency of 3 nodes"},
 		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 2}, "(0 pairs)"},
 		{[]string{"a", "a"}, []float64{1, 0, 0, 1}, joined, `columns 1 and 2 are both named "a"`},
@@ -202,4 +210,199 @@ func TestWriteCentrality(t *testing.T) {
 a,1,0,0,0,0,,,,,
 b,2,0,0,0,0,0.5,-0.25,0.125,,3
 `, b.String())
+}
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestFormats(t *testing.T) {
+	p := mat.NewSymDense(6, nil)
+	for j, v := range []float64{4, 1, 1, 2, 1, 1} {
+		p.SetSym(j, j, v)
+	}
+	p.SetSym(0, 1, -0.5) // 0.25
+	p.SetSym(1, 2, 0.6)  // −0.6
+	p.SetSym(2, 4, -0.25)
+	p.SetSym(3, 5, 1e-7)
+	n, err := New([]string{`say "hi", you`, "a<b>&c", "<b>", "Größe ∇", `back\slash`, "node"}, p, Threshold(p, 0))
+	require.NoError(t, err)
+	for name, write := range map[string]func(io.Writer) error{"edges.csv": n.WriteEdges, "network.graphml": n.WriteGraphML, "network.dot": n.WriteDOT, "network.json": n.WriteJSON} {
+		var got bytes.Buffer
+		require.NoError(t, write(&got))
+		path := filepath.Join("testdata", name)
+		if *update {
+			require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(want), got.String())
+	}
+}
+
+func TestUncertaintyInFiles(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{4, 2, 0, 2, 9, 3, 0, 3, 1})
+	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, false, true}})
+	require.NoError(t, err)
+	first, last := Unknown(7), Unknown(5)
+	first.Estimate, first.SE, first.Low, first.High, first.P, first.Q = -0.25, 0.125, -0.5, 0.25, 0.0625, 0.09375
+	last.Inclusion, last.SameSign = 0.75, 1
+	n.SetUncertainty(p, []Uncertainty{first, Unknown(6), last})
+	var edges, pairs bytes.Buffer
+	require.NoError(t, n.WriteEdges(&edges))
+	require.NoError(t, n.WritePairs(&pairs))
+	require.Equal(t, `from,to,weight,partial_correlation,precision,estimate,se,low,high,p,q,inclusion,same_sign,pairs
+b,c,1,-1,3,,,,,,,0.75,1,5
+a,b,0.3333333333333333,-0.3333333333333333,2,-0.25,0.125,-0.5,0.25,0.0625,0.09375,,,7
+`, edges.String())
+	require.Equal(t, `from,to,weight,partial_correlation,precision,estimate,se,low,high,p,q,inclusion,same_sign,pairs
+a,b,0.3333333333333333,-0.3333333333333333,2,-0.25,0.125,-0.5,0.25,0.0625,0.09375,,,7
+a,c,0,0,0,,,,,,,,,6
+b,c,1,-1,3,,,,,,,0.75,1,5
+`, pairs.String())
+	require.False(t, math.Signbit(n.Pairs[1].PartialCorrelation), "no edge is 0, not −0")
+}
+
+func TestTakeEstimates(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{4, 2, 1, 2, 9, 3, 1, 3, 4})
+	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, true, true}})
+	require.NoError(t, err)
+	first, last := Unknown(1), Unknown(1)
+	first.Estimate, last.Estimate = -0.25, 0.125
+	n.TakeEstimates([]Uncertainty{first, Unknown(1), last})
+	var got []any
+	for _, e := range n.Edges {
+		got = append(got, e.From, e.To, e.PartialCorrelation, e.Weight())
+	}
+	require.Equal(t, []any{"a", "b", -0.25, 0.25, "a", "c", -0.25, 0.25, "b", "c", 0.125, 0.125}, got)
+}
+
+func TestPrecisionRoundTrip(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{1.0 / 3, -1e-300, 0, -1e-300, 2, 0.1 + 0.2, 0, 0.1 + 0.2, 5e7})
+	names := []string{`a, "b"`, " <c>", "größe\u202e"}
+	var b bytes.Buffer
+	require.NoError(t, WritePrecision(&b, names, p))
+	path := filepath.Join(t.TempDir(), "p.csv")
+	require.NoError(t, os.WriteFile(path, append([]byte("\ufeff"), b.Bytes()...), 0o644))
+	got, err := ReadPrecision(path, nil)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(p, got))
+	got, err = ReadPrecision(path, []string{names[2], names[0]})
+	require.NoError(t, err)
+	require.Equal(t, []float64{5e7, 0, 1.0 / 3}, []float64{got.At(0, 0), got.At(0, 1), got.At(1, 1)})
+	_, err = ReadPrecision(path, []string{"x", names[1], "y,z"})
+	require.ErrorContains(t, err, `p.csv: no column named "x", "y,z"`)
+	_, err = ReadPrecision(path+"none", nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func FuzzReadPrecision(f *testing.F) {
+	names := []string{"b", "a"}
+	whole := fuzztest.InFile(f, "truth.csv", func(path string) (*mat.SymDense, error) { return ReadPrecision(path, nil) })
+	fuzztest.Reader[*mat.SymDense]{
+		Read: fuzztest.InFile(f, "truth.csv", func(path string) (*mat.SymDense, error) { return ReadPrecision(path, names) }),
+		Write: func(p *mat.SymDense) (string, error) {
+			var text strings.Builder
+			err := WritePrecision(&text, names, p)
+			return text.String(), err
+		},
+		Check: func(t testing.TB, text string, p *mat.SymDense) {
+			all, err := whole(text)
+			require.NoError(t, err, "%q", text)
+			require.GreaterOrEqual(t, all.SymmetricDim(), p.SymmetricDim())
+		},
+		Accepts: []string{"a,b\n2,0.5\n0.5,1\n", "b,a,c\n1,0,0\n0,1e-300,0\n0,0,-3\n", "\ufeffa,b\r\n 2,0.5\r\n0.5 ,1", "a,b\n\"2\",1e308\n1e308,1\n",
+			"a,b\n1,100000000\n100000000.5,1\n", "a,b\n4,1e-17\n-3e-17,9\n"},
+		Messages: map[string]string{
+			"":                        "truth.csv: the file is empty; it needs a first line of column names and a line for each row",
+			"a,b\n1,2\n2,\"1,5\"\n":   `truth.csv:3: column "b": "1,5" is not a finite number`,
+			"a,b\n1,NaN\nNaN,1\n":     `truth.csv:2: column "b": "NaN" is not a finite number`,
+			"a,b\n1,1e999\n1e999,1\n": `truth.csv:2: column "b": "1e999" is not a finite number`,
+			"a,b\n":                   "truth.csv: a header but no rows",
+			"a,b\n1,2\n":              "truth.csv: not square: 1 rows, the header has 2 names",
+			"a,b\n1,2\n2,1\n\n3,4\n":  "truth.csv: not square: 3 rows, the header has 2 names",
+			"a,b\n1,2,3\n2,1\n":       "truth.csv:2: expected 2 cells as in the header, found 3; look for a decimal comma",
+			"a,b\n1,2\n2.0000001,1\n": `truth.csv:3: column "a": not symmetric: 2.0000001 here, 2 in line 2, column "b"`,
+			"a,b\n0,0\n1e-320,0\n":    "not symmetric",
+			"a,b,a\n1,1,1\n":          `truth.csv: two columns are named "a" (from R, write with row.names = FALSE)`,
+			"\"\",\"a\"\n\"a\",1\n":   "truth.csv: column 1 has no name (from R, write with row.names = FALSE)",
+			"a,c\n1,0\n0,1\n":         `truth.csv: no column named "b"`,
+			"a,b\n1,\"0\n0,1\n":       `truth.csv:2: extraneous or missing " in quoted-field; quote a cell that has a quotation mark`,
+			"a,b\n1,\xff\n0,1\n":      "not a text in UTF-8",
+		},
+	}.Fuzz(f)
+}
+
+// Two single columns have ± the partial correlation; a level of three that of its centred utility.
+func TestTogether(t *testing.T) {
+	p := mat.NewSymDense(5, testtables.Covariances(5, 9, 5))
+	r := PartialCorrelation(p, 3, 4)
+	pairs, err := Together(p, Side{First: 3, Width: 1, Levels: []string{"no", "yes"}}, Side{First: 4, Width: 1})
+	require.NoError(t, err)
+	require.Len(t, pairs, 2)
+	require.Equal(t, LevelPair{From: "no", Association: pairs[0].Association}, pairs[0])
+	require.InDeltaSlice(t, []float64{-r, r}, []float64{pairs[0].Association, pairs[1].Association}, 1e-12)
+
+	// Columns 0 and 1 are utilities of b and c minus that of a; the rest is columns 2, 4.
+	var sigma mat.Dense
+	require.NoError(t, sigma.Inverse(p))
+	given := func(x, y []float64) float64 { // partial covariance of two combinations of columns 0, 1, 3
+		at, rest := []int{0, 1, 3}, []int{2, 4}
+		part := func(rows, columns []int) *mat.Dense {
+			m := mat.NewDense(len(rows), len(columns), nil)
+			m.Apply(func(i, k int, _ float64) float64 { return sigma.At(rows[i], columns[k]) }, m)
+			return m
+		}
+		var own, other mat.Dense
+		require.NoError(t, other.Solve(part(rest, rest), part(rest, at)))
+		own.Mul(part(at, rest), &other)
+		own.Sub(part(at, at), &own)
+		return mat.Inner(mat.NewVecDense(3, x), &own, mat.NewVecDense(3, y))
+	}
+	number := []float64{0, 0, 1}
+	want := func(level []float64) float64 {
+		return given(level, number) / math.Sqrt(given(level, level)*given(number, number))
+	}
+	nominal, single := Side{First: 0, Width: 2, Levels: []string{"a", "b", "c"}}, Side{First: 3, Width: 1}
+	pairs, err = Together(p, nominal, single)
+	require.NoError(t, err)
+	for k, level := range [][]float64{{-1. / 3, -1. / 3, 0}, {2. / 3, -1. / 3, 0}, {-1. / 3, 2. / 3, 0}} {
+		require.Equal(t, nominal.Levels[k], pairs[k].From)
+		require.InDelta(t, want(level), pairs[k].Association, 1e-12)
+	}
+	turned, err := Together(p, single, nominal)
+	require.NoError(t, err)
+	require.Equal(t, "c", turned[2].To)
+	require.InDelta(t, pairs[2].Association, turned[2].Association, 1e-12)
+
+	_, err = Together(mat.NewSymDense(2, []float64{1, 2, 2, 1}), Side{First: 0, Width: 1}, Side{First: 1, Width: 1})
+	require.ErrorContains(t, err, "not positive definite")
+}
+
+func TestFilesOfLevels(t *testing.T) {
+	n := &Network{Nodes: []string{"home", "sex", "x"}, Levels: [][]string{{"a", "b", "c"}, {"f", "m"}, nil}, Edges: []Edge{
+		{From: "home", To: "x", PartialCorrelation: 0.5, Precision: -0.5, Unsigned: true, Together: []LevelPair{{From: "a", Association: 0.25}}},
+		{From: "sex", To: "x", PartialCorrelation: -0.25, Precision: 0.25},
+	}}
+	require.True(t, n.HasLevels())
+	var text strings.Builder
+	require.NoError(t, n.WriteLevels(&text))
+	require.Equal(t, "from,level_from,to,level_to,association\nhome,a,x,,0.25\n", text.String())
+	text.Reset()
+	require.NoError(t, n.WriteJSON(&text))
+	require.Contains(t, text.String(), `"sign": "",
+      "levels": [
+        {
+          "level_from": "a",
+          "association": 0.25
+        }
+      ]`)
+	text.Reset()
+	require.NoError(t, n.WriteDOT(&text))
+	require.Contains(t, text.String(), `color="#555555"`)
+	u := Unknown(10)
+	u.SameSign = 1
+	pairs := []Uncertainty{u, u, u}
+	n.SetUncertainty(mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}), pairs)
+	require.True(t, n.Pairs[0].Unsigned && n.Pairs[1].Unsigned && !n.Pairs[2].Unsigned)
+	require.True(t, math.IsNaN(pairs[0].SameSign))
+	require.Equal(t, 1., pairs[2].SameSign)
 }

@@ -59,24 +59,19 @@ func TestNetworks(t *testing.T) {
 			var e mat.EigenSym
 			require.True(t, e.Factorize(g.Precision, false))
 			require.InDelta(t, 0.2, e.Values(nil)[0], 1e-9, name)
-			weight := 0.0
+			weights := map[float64]int{}
 			for j := range d {
 				require.Equal(t, 1.0, g.Precision.At(j, j))
 				for k := j + 1; k < d; k++ {
-					v := g.Precision.At(j, k)
-					if v == 0 {
-						continue
+					if v := g.Precision.At(j, k); v != 0 {
+						weights[v]++
+						counts[name]++
+						require.Positive(t, v)
+						require.False(t, name == "star" && j > 0 || name == "stars" && j > 4)
 					}
-					counts[name]++
-					if weight == 0 {
-						weight = v
-					}
-					require.Equal(t, weight, v)
-					require.Positive(t, v)
-					require.False(t, name == "star" && j > 0)
-					require.False(t, name == "stars" && j > 4)
 				}
 			}
+			require.Len(t, weights, 1)
 		}
 	}
 	// binomial counts: mean ± 4 standard errors over the repeats
@@ -102,13 +97,11 @@ func TestSimulatedMixtures(t *testing.T) {
 	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
 
 	// the distance to the ring, or the nearer half circle, has the noise's distribution
-	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
-	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
+	ring, moons := simulate.Ring().Draw(2000, stream.New(3, 3)), simulate.Moons().Draw(2000, stream.New(3, 4))
 	upper := 0
 	for i := range 2000 {
-		x, y := ring[2*i], ring[2*i+1]
-		require.Less(t, math.Abs(math.Hypot(x, y)-1), 0.6)
-		x, y = moons[2*i], moons[2*i+1]
+		require.InDelta(t, 1, math.Hypot(ring[2*i], ring[2*i+1]), 0.6)
+		x, y := moons[2*i], moons[2*i+1]
 		up, down := math.Abs(math.Hypot(x, y)-1), math.Abs(math.Hypot(x-1, y-0.5)-1)
 		require.Less(t, min(up, down), 0.6)
 		if up < down {
@@ -129,13 +122,10 @@ func TestSimulatedMixtures(t *testing.T) {
 			turned[m] += math.Cos(float64(m+1)*first-math.Atan2(x[2*m+1], x[2*m])) / rows
 		}
 	}
-	for m, mean := range turned {
-		// the angle's error is nearly normal with standard deviation 0.2, multiplied by m
-		off := 0.2 * math.Hypot(float64(m+1), 1)
-		if m == 0 {
-			off = 0
-		}
-		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+1)
+	require.InDelta(t, 1, turned[0], 0.06)
+	for m, mean := range turned[1:] { // the angle's error is nearly normal: standard deviation 0.2, times m + 2
+		off := 0.2 * math.Hypot(float64(m+2), 1)
+		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+2)
 	}
 }
 
@@ -210,4 +200,54 @@ func TestSimulateQuartic(t *testing.T) {
 	require.InDelta(t, p, float64(edges)/float64(pairs), 4.5*math.Sqrt(p*(1-p)/float64(pairs)))
 	_, err := simulate.Quartic(1, stream.New(1))
 	require.ErrorContains(t, err, "at least 2 columns")
+}
+
+func TestGraph(t *testing.T) {
+	for _, c := range []struct {
+		shape    string
+		d, edges int
+		want     int
+		strength float64
+	}{{"random", 12, 20, 20, 0.25}, {"random", 4, 6, 6, 0.25}, {"hub", 25, 0, 22, 0.25}, {"chain", 12, 0, 11, 0.25}, {"star", 12, 0, 11, 0.25}, {"star", 50, 0, 49, 0.9 / 7}} {
+		g, err := simulate.Graph(c.shape, c.d, c.edges, 0, stream.New(3))
+		require.NoError(t, err)
+		edges, positive := 0, 0
+		for j := range c.d {
+			require.Equal(t, 1.0, g.Precision.At(j, j))
+			for k := j + 1; k < c.d; k++ {
+				if r := -g.Precision.At(j, k); r != 0 {
+					require.InDelta(t, c.strength, math.Abs(r), 1e-12, "%s %d", c.shape, c.d)
+					edges++
+					if r > 0 {
+						positive++
+					}
+				}
+			}
+		}
+		require.Equal(t, c.want, edges, c.shape)
+		require.Greater(t, positive, 0)
+		require.Less(t, positive, edges)
+		var chol mat.Cholesky
+		require.True(t, chol.Factorize(g.Precision))
+	}
+	g, err := simulate.Graph("hub", 25, 0, 0.3, stream.New(3))
+	require.NoError(t, err)
+	require.Equal(t, 0.3, math.Abs(g.Precision.At(20, 24)))
+	require.Zero(t, g.Precision.At(0, 10))
+}
+
+// A star's P is positive definite for r < 1/√(d − 1).
+func TestGraphErrors(t *testing.T) {
+	_, err := simulate.Graph("star", 17, 0, 0.25, stream.New(1))
+	require.ErrorContains(t, err, "they must be positive and less than 0.25")
+	_, err = simulate.Graph("star", 17, 0, 0.2499, stream.New(1))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		shape    string
+		d, edges int
+		strength float64
+	}{{"ring", 5, 0, 0}, {"random", 5, 11, 0}, {"random", 5, 0, 0}, {"chain", 1, 0, 0}, {"chain", 5, 0, -0.1}} {
+		_, err := simulate.Graph(c.shape, c.d, c.edges, c.strength, stream.New(1))
+		require.Error(t, err, c)
+	}
 }

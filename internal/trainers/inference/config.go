@@ -28,31 +28,35 @@ const DefaultLevel = 0.95
 // Parse reads none, auto, or a kind, with a number if it resamples: bootstrap=500.
 func Parse(text string) (Config, error) {
 	name, value, numbered := strings.Cut(text, "=")
-	if (name == None || name == Auto) && !numbered {
-		return Config{Kind: name}, nil
-	}
-	kind, known := Kinds[name]
-	if !known {
-		return Config{}, setting.Errorf("inference", text, "it is auto, none, %s", strings.Join(forms(), ", "))
-	}
 	c := Config{Kind: name}
-	if kind.Resamples != numbered {
+	kind, known := Kinds[name]
+	if known && kind.Resamples != numbered {
 		return Config{}, setting.Errorf("inference", text, "write %s", kind.form(name))
 	}
 	if numbered {
-		var err error
-		if c.Resamples, err = strconv.Atoi(value); err != nil || c.Resamples < 2 {
-			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, for example %s=500", name)
+		c.Resamples = 1 // check refuses it
+		if n, err := strconv.Atoi(value); err == nil && n > 0 {
+			c.Resamples = n
 		}
 	}
-	return c, nil
+	return c, c.check(text)
 }
 
-func forms() (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
-		out = append(out, Kinds[name].form(name))
+// check fails if the kind is unknown, or resamples without a number.
+func (c Config) check(text string) error {
+	kind, known := Kinds[c.Kind]
+	switch {
+	case c.Resamples == 0 && (c.Kind == None || c.Kind == Auto):
+	case !known:
+		var forms []string
+		for _, name := range slices.Sorted(maps.Keys(Kinds)) {
+			forms = append(forms, Kinds[name].form(name))
+		}
+		return setting.Errorf("inference", text, "it is auto, none, %s", strings.Join(forms, ", "))
+	case kind.Resamples && c.Resamples < 2:
+		return setting.Errorf("inference", text, "the number of resamples must be 2 or more, for example %s=500", c.Kind)
 	}
-	return out
+	return nil
 }
 
 // Beginnings returns the accepted values of Parse without numbers.
@@ -84,12 +88,5 @@ func (c Config) Resolve() (Config, error) {
 	if !c.Asked() {
 		return c, nil
 	}
-	kind, known := Kinds[c.Kind]
-	switch {
-	case !known:
-		return c, setting.Errorf("inference", c.Kind, "it is auto, none, %s", strings.Join(forms(), ", "))
-	case kind.Resamples && c.Resamples < 2:
-		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, for example %s=500", c.Kind)
-	}
-	return c, nil
+	return c, c.check(c.Kind)
 }

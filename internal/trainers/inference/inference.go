@@ -38,7 +38,7 @@ type Problem struct {
 	Config Config       // with defaults
 	Path   *regpath.Run // finished: table (columns standardised), estimator, points and result
 
-	// GapTests tests whether missing cells depend on other columns; nil: Problem does.
+	// GapTests tests whether missing cells depend on other columns.
 	GapTests func() []mcar.Column
 
 	// For kinds that resample:
@@ -49,11 +49,7 @@ type Problem struct {
 }
 
 func (p Problem) Depends() bool {
-	tests := p.GapTests
-	if tests == nil {
-		tests = func() []mcar.Column { return mcar.TestBy(p.Path.Engine.Config.Workers, p.Path.Table) }
-	}
-	return slices.ContainsFunc(tests(), mcar.Column.Depends)
+	return slices.ContainsFunc(p.GapTests(), mcar.Column.Depends)
 }
 
 // Result is the uncertainty of the partial correlations.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"missingscore/data"
 	"missingscore/internal/panics"
@@ -43,30 +42,26 @@ func resample(ctx context.Context, w *walk) error {
 			state.Most = halfSize(w.candidates(), c.Select)
 		}
 	}
-	pool, ctx := panics.WithContext(ctx)
-	pool.SetLimit(w.Engine.Config.Workers)
-	var mu sync.Mutex
-	for k, p := range parts {
-		if state.Done[k] {
-			continue
+	var left []int
+	for k, done := range state.Done {
+		if !done {
+			left = append(left, k)
 		}
-		pool.Go(func() error {
-			run, heldOut, err := part(ctx, w, p)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			mu.Lock()
-			defer mu.Unlock()
+	}
+	if err := panics.Collect(ctx, w.Engine.Config.Workers, left, func(ctx context.Context, k int) (func(), error) {
+		run, heldOut, err := part(ctx, w, parts[k])
+		return func() {
 			if state.Done[k] = true; err != nil {
 				state.Failed[k] = err.Error()
-			} else {
-				state.take(k, run, heldOut)
+				return
 			}
-			w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
-			return w.save()
-		})
-	}
-	if err := pool.Wait(); err != nil {
+			state.take(k, run, heldOut)
+		}, ctx.Err()
+	}, func(_ int, note func()) error {
+		note()
+		w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
+		return w.save()
+	}); err != nil {
 		return err
 	}
 	if failed, told := state.failed(c.Select.Kind); 2*failed > len(parts) {

@@ -162,20 +162,17 @@ func (f fits) make(ctx context.Context, p inference.Problem) error {
 			}
 		}
 	}
-	made, done := make([]inference.Fit, len(left)), total-len(left)
-	config := p.Path.Engine.Config
-	return panics.Each(ctx, config.Workers, len(left), func() (func(context.Context, int) error, error) {
-		return func(ctx context.Context, task int) (err error) {
-			i := left[task]
-			rng := stream.New(config.Seed, stream.Resample, f.purpose, uint64(i))
-			rows := f.rows(i, rng)
-			if made[task], err = p.Again(ctx, rows, rng.Uint64()); err != nil {
-				err = fmt.Errorf("%s %d: %w", f.unit, i+1, err)
-			}
-			return err
-		}, nil
-	}, func(task int) error {
-		(*f.made)[left[task]] = made[task]
+	done, config := total-len(left), p.Path.Engine.Config
+	return panics.Collect(ctx, config.Workers, left, func(ctx context.Context, i int) (inference.Fit, error) {
+		rng := stream.New(config.Seed, stream.Resample, f.purpose, uint64(i))
+		rows := f.rows(i, rng)
+		made, err := p.Again(ctx, rows, rng.Uint64())
+		if err != nil {
+			err = fmt.Errorf("%s %d: %w", f.unit, i+1, err)
+		}
+		return made, err
+	}, func(i int, made inference.Fit) error {
+		(*f.made)[i] = made
 		done++
 		p.Path.Report(engine.Progress{Stage: f.name, Unit: f.unit, Iteration: done, Total: total, Loss: math.NaN(), EffectiveSize: math.NaN()})
 		return p.Save()

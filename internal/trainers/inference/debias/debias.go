@@ -15,6 +15,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/mcem"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -40,14 +41,15 @@ const instead = "take Spec.Inference bootstrap=N"
 
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	q, ok := equationOf(e)
+	if s.Bounded() {
+		ok = e.Source.Normal || e.NeedsCompleteRows()
+	}
 	switch {
 	case s.Bounded() && kind == Model:
 		return setting.Errorf("inference", kind, "on a domain model-based errors have no closed form: take Spec.Inference robust, or bootstrap=N")
-	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
-		return setting.Errorf("inference", kind, "on a domain it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
-	case !s.Bounded() && kind == Model && ok && q == Marginal:
+	case kind == Model && ok && q == Marginal:
 		return setting.Errorf("inference", kind, "it supports the methods em-exact and full, not %s: take Spec.Inference robust, or bootstrap=N", e.Name)
-	case !s.Bounded() && !ok:
+	case !ok:
 		return setting.Errorf("inference", kind, "it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
 	}
 	return nil
@@ -91,16 +93,13 @@ func inferInside(ctx context.Context, p inference.Problem, r *inference.Result) 
 	if n.Table.Complete() {
 		r.Rests = "unpenalised minimum; robust standard errors"
 	}
-	e, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
-		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
+	e, err := StepInside(ctx, mcem.Setting{Table: n.Table, Domain: n.Domain, Weight: n.Weight,
+		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers}, n.Model())
 	if err != nil {
 		return nil, err
 	}
-	if !e.Free {
-		r.Warnings = append(r.Warnings, "intervals use one step from the network, because the unpenalised precision is not positive definite: intervals of strong edges may be too near 0")
-	}
 	if n.Table.Complete() {
-		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
+		r.Warnings = append(r.Warnings, fewRows(n.Table, true, true)...)
 	}
 	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
 	return e, nil
@@ -127,7 +126,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem, r *inference.Resu
 	if depends && !own {
 		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
-	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust))
+	r.Warnings = slices.Concat(r.Warnings, e.tails.warnings(), fewRows(n.Table, robust, false))
 	if from == fromPenalised {
 		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
 	}
@@ -235,12 +234,12 @@ func enough(d int, robust bool) int {
 // Enough rows for robust intervals of nominal coverage.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
-func fewRows(t *data.Table, robust bool) []string {
+func fewRows(t *data.Table, robust, bounded bool) []string {
 	mean, least, other := together(t), enough(t.D, robust), ""
 	if mean >= float64(least) {
 		return nil
 	}
-	if model := enough(t.D, false); model < least {
+	if model := enough(t.D, false); model < least && !bounded {
 		other = fmt.Sprintf("; with Spec.Inference model and normal rows %d", model)
 	}
 	return []string{fmt.Sprintf("intervals and p values need more rows: pairs of columns are observed together in %.0f rows on average, and %d are needed for nominal coverage%s", mean, least, other)}

@@ -11,8 +11,7 @@ import (
 	"missingscore/graph"
 )
 
-// contrast is Σ_b w_b θ_{at_b}, the derivative of a partial correlation by P_jj, P_jk and P_kk;
-// at[0] is the smallest index.
+// contrast is Σ_b w_b θ_{at_b}, the derivative of a partial correlation by P_jj, P_jk and P_kk.
 type contrast struct {
 	at   [3]int
 	w    [3]float64
@@ -41,6 +40,19 @@ func (e *Estimate) contrasts() (out []contrast) {
 			out = append(out, contrast{
 				at: [3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
 				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, j: j, k: k, pair: pair})
+		}
+	}
+	return out
+}
+
+// variances returns wᵀCw times factor for the contrasts w.
+func variances(contrasts []contrast, c *mat.SymDense, factor float64) []float64 {
+	out := make([]float64, len(contrasts))
+	for i, by := range contrasts {
+		for a, x := range by.w {
+			for b, y := range by.w {
+				out[i] += x * y * c.At(by.at[a], by.at[b]) * factor
+			}
 		}
 	}
 	return out
@@ -90,7 +102,7 @@ func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 // tails is Mardia's kurtosis for rows with missing cells (docs/theory/inference.md#eq-tails): D =
 // (x − μ)_oᵀ Σ_oo⁻¹ (x − μ)_o is χ² with k degrees of freedom.
 type tails struct {
-	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows; 0: unknown
+	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
@@ -107,9 +119,6 @@ func (o *rows) tails(multiply graph.Product[float64], weighted bool) tails {
 			w *= w
 		}
 		variance += w * 8 * k * (k + 2)
-	}
-	if variance == 0 {
-		return tails{}
 	}
 	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}
 }

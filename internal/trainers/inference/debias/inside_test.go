@@ -13,12 +13,12 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/gaussian/mcem"
 )
 
-func inside(t *testing.T, p Inside) *Estimate {
+func inside(t *testing.T, by mcem.Setting) *Estimate {
 	t.Helper()
-	p.Start = model.NewGaussian(p.Table.D, model.Natural)
-	e, err := StepInside(t.Context(), p)
+	e, err := StepInside(t.Context(), by, model.NewGaussian(by.Table.D, model.Natural))
 	require.NoError(t, err)
 	return e
 }
@@ -29,8 +29,7 @@ func TestFarBoundsAreScoreMatching(t *testing.T) {
 	g, table := testtables.Star(t, d, n, 0)
 	s := domain.All(d)
 	s.Lower[0] = -1e6
-	e := inside(t, Inside{Table: table, Domain: s})
-	require.True(t, e.Free)
+	e := inside(t, mcem.Setting{Table: table, Domain: s})
 	likely := likeliest(t, table)
 	require.InDeltaSlice(t, partials(likely.p), e.Partial, 1e-8)
 	rows, err := Step(Problem{Table: table, Mean: likely.mu, Precision: likely.p, Equation: Marginal, Robust: true})
@@ -40,7 +39,7 @@ func TestFarBoundsAreScoreMatching(t *testing.T) {
 	}
 	start := model.NewGaussian(d, model.Natural)
 	require.NoError(t, start.SetPrecision(g.Precision))
-	again, err := StepInside(t.Context(), Inside{Table: table, Domain: s, Start: start})
+	again, err := StepInside(t.Context(), mcem.Setting{Table: table, Domain: s}, start)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, e.SE, again.SE, 1e-8)
 }
@@ -52,7 +51,7 @@ func TestTruncatedNormalByQuadrature(t *testing.T) {
 	s.Lower[0] = 0
 	table, err := g.SampleInside(s, n, stream.New(9, stream.Simulate))
 	require.NoError(t, err)
-	e := inside(t, Inside{Table: table, Domain: s})
+	e := inside(t, mcem.Setting{Table: table, Domain: s})
 
 	density := func(x float64) float64 { return math.Exp(eta*x - 0.5*p*x*x) }
 	over := func(f func(x float64) float64) float64 { // g has a kink at 1

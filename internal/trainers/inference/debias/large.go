@@ -34,7 +34,7 @@ func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estima
 	c.LTo(&lower)
 	l := mat.DenseCopyOf(&lower).RawMatrix().Data
 	draws := make([][]float64, errorDraws)
-	err = each(p.Workers, errorDraws, func(w *worker, draw int) (err error) {
+	err = each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) (err error) {
 		rng := stream.New(p.Seed, stream.Replicate, uint64(draw))
 		var xi []float64
 		if p.Robust {
@@ -42,18 +42,18 @@ func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estima
 			for i := range signs {
 				signs[i] = float64(2*rng.IntN(2)-1) * o.weight[i]
 			}
-			xi, sum = o.gradient(w.multiply, o.delta, signs)
+			xi, sum = o.gradient(multiply, o.delta, signs)
 			floats.AddScaled(xi, -sum, gradient)
 		} else {
 			noise, z := make([]float64, n*d), make([]float64, n*d)
 			for i := range noise {
 				noise[i] = rng.NormFloat64()
 			}
-			w.multiply(false, true, n, d, d, noise, l, z)
-			o.fill(w.multiply, z, o.of)
-			xi, _ = o.gradient(w.multiply, z, o.weight)
+			multiply(false, true, n, d, d, noise, l, z)
+			o.fill(multiply, z, o.of)
+			xi, _ = o.gradient(multiply, z, o.weight)
 		}
-		draws[draw], err = o.solve(w.multiply, xi)
+		draws[draw], err = o.solve(multiply, xi)
 		return err
 	})
 	if err != nil {

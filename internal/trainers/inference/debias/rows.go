@@ -144,19 +144,24 @@ func (q *pattern) add(a []float64, w float64, d int) {
 	}
 }
 
-// matrices returns Σ̃, C and W of a pattern.
-func (o *rows) matrices(q *pattern) (s, c *mat.SymDense, w *mat.Dense) {
+// spread returns Σ̃ of a pattern.
+func (o *rows) spread(q *pattern) *mat.SymDense {
+	s := slices.Clone(o.sigma)
+	q.add(s, -1, o.d)
+	return mat.NewSymDense(o.d, s)
+}
+
+// residual returns C and W of a pattern.
+func (o *rows) residual(q *pattern) (c *mat.SymDense, w *mat.Dense) {
 	d := o.d
-	covariance, inverse := slices.Clone(o.sigma), make([]float64, d*d)
-	q.add(covariance, -1, d)
-	q.add(inverse, -1, d)
-	w = mat.NewDense(d, d, nil)
-	w.Mul(mat.NewDense(d, d, inverse), mat.NewDense(d, d, o.p))
+	c, w = mat.NewSymDense(d, nil), mat.NewDense(d, d, nil)
+	q.add(c.RawSymmetric().Data, 1, d)
+	w.Mul(c, mat.NewDense(d, d, o.p))
+	w.Scale(-1, w)
 	for j := range d {
 		w.Set(j, j, w.At(j, j)+1)
 	}
-	floats.Scale(-1, inverse)
-	return mat.NewSymDense(d, covariance), mat.NewSymDense(d, inverse), w
+	return c, w
 }
 
 // gradients are the rows' gradients with respect to θ = (μ, packed P). For −log p(x_o)
@@ -194,10 +199,10 @@ func (g gradients) block(multiply graph.Product[float64], first, last int, visit
 	for i := first; i < last; i++ {
 		if k := g.of[i]; k != at {
 			at = k
-			s, _, w := g.matrices(&g.patterns[k])
 			if constant.Reset(); g.equation == Likelihood {
-				constant.ScaleSym(-0.5, s)
+				constant.ScaleSym(-0.5, g.spread(&g.patterns[k]))
 			} else {
+				_, w := g.residual(&g.patterns[k])
 				constant.SymOuterK(-2, w)
 			}
 		}

@@ -1,7 +1,7 @@
 package debias
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/memory"
+	"missingscore/internal/panics"
 )
 
 // Equation is the estimating equation of a step on R^d.
@@ -38,7 +39,6 @@ type Estimate struct {
 	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN if undefined
 	SE         []float64     // their standard errors
 	Own        float64       // Step only: weight of the observed Hessian; 0 for the expected one
-	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 	tails      tails         // Step only, without Robust
 }
 
@@ -56,7 +56,7 @@ var errTooManyColumns = noIntervals(fmt.Sprintf("more than %d columns need secon
 //
 // where θ is the mean and the packed precision. With more than DirectColumns columns the step uses
 // conjugate gradients, standard errors use draws, and Own has no effect. It fails if P is not
-// positive definite, with ErrSingular or ErrTooManyColumns.
+// positive definite, with errSingular or errTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
 	large := p.Table.D > DirectColumns
 	if large && p.Equation != Likelihood {
@@ -92,32 +92,23 @@ func (p Problem) reserve(large bool) (free func(), err error) {
 	if large {
 		return func() {}, memory.Check(8*((workers+1)*(12*d*d+3*n*d)+(errorDraws+n)*d*d), "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
 	}
-	size, triangles := float64(parameters(p.Table.D)), 1.
+	size, squares := float64(parameters(p.Table.D)), 1.
 	if p.Own { // observed and blended
-		triangles = 3
+		squares = 3
 	}
-	return memory.Held(4 * size * size * triangles), memory.Check(8*size*(triangles*size/2+2*formTogether+blockWidth*3*max(2, workers)), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D)
+	return memory.Held(8 * size * size * squares), memory.Check(8*size*(squares*(size+2*formTogether)+2*blockRows*workers), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D)
 }
 
 func (p Problem) directStep(multiply graph.Product[float64], o *rows) (*Estimate, error) {
-	m, err := p.moments(multiply, o)
-	if err != nil {
-		return nil, err
-	}
-	e := &Estimate{}
+	m, e := p.moments(multiply, o), &Estimate{}
 	if p.Own {
-		if e.Own, err = m.blend(); err != nil {
-			return nil, err
-		}
+		e.Own = m.blend()
 	}
-	h := m.hessian
-	if err := h.factorise(); err != nil {
-		return nil, err
+	if !m.invert() {
+		return nil, errSingular
 	}
-	step, err := h.solve(m.gradient)
-	if err != nil {
-		return nil, err
-	}
+	step := make([]float64, len(m.gradient))
+	multiply(false, false, len(step), 1, len(step), m.hessian, m.gradient, step)
 	if floats.HasNaN(step) {
 		return nil, errSingular
 	}
@@ -125,14 +116,12 @@ func (p Problem) directStep(multiply graph.Product[float64], o *rows) (*Estimate
 	e.Precision.ScaleSym(-1, e.Precision)
 	e.Precision.AddSym(p.Precision, e.Precision)
 	contrasts := e.contrasts()
-	var variances []float64
 	if p.Robust {
-		variances, err = p.rowVariances(gradients{o, p.Equation}, h, contrasts)
+		e.errors(contrasts, p.rowVariances(gradients{o, p.Equation}, m.hessian, contrasts))
 	} else {
-		variances, err = m.variances(contrasts)
+		e.errors(contrasts, variances(contrasts, mat.NewSymDense(len(step), m.hessian), 1/m.effective))
 	}
-	e.errors(contrasts, variances)
-	return e, err
+	return e, nil
 }
 
 // ownFloor is the least share of the expected information that the observed Hessian must keep.
@@ -144,76 +133,60 @@ const ownFloor = 0.1
 //	w H_own + (1 − w) H_expected − ownFloor H_expected
 //
 // is positive definite; it returns w.
-func (m *moments) blend() (share float64, err error) {
-	above := newTriangle(m.hessian.n, m.hessian.workers)
+func (m *moments) blend() (share float64) {
+	size, above := len(m.gradient), make([]float64, len(m.hessian))
 	for share = 1; share > 0; share -= 0.25 {
-		for _, p := range above.panels {
-			clear(p.cells)
-		}
-		above.addScaled(1-ownFloor, m.hessian)
-		above.addScaled(share, m.own)
-		if err = above.factorise(); !errors.Is(err, errSingular) {
+		floats.ScaleTo(above, 1-ownFloor, m.hessian)
+		floats.AddScaled(above, share, m.own)
+		if graph.Factor(above, size, size) {
 			break
 		}
 	}
-	if share == 0 {
-		return 0, nil
-	}
-	m.hessian.addScaled(share, m.own)
+	floats.AddScaled(m.hessian, share, m.own)
 	m.own = nil
-	return share, err
+	return share
 }
 
-// variances returns wᵀH⁻¹w/n; with sampling weights n is the effective sample size
-// (docs/theory/weights.md#eq-weighted-sandwich).
-func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
-	h, out := m.hessian, make([]float64, len(contrasts))
-	err = blocks(h.workers, 0, len(contrasts), func(w *worker, at, count int) {
-		x, from := make([]float64, h.n*count), h.n
-		for a, c := range contrasts[at : at+count] {
-			from = min(from, c.at[0])
-			for b, i := range c.at {
-				x[i*count+a] += c.w[b]
-			}
+// invert replaces the Hessian by its inverse, in both triangles; ok is false if it is not positive
+// definite.
+func (m *moments) invert() (ok bool) {
+	h, size := m.hessian, len(m.gradient)
+	if !graph.Factor(h, size, size) || !graph.InvertFactor(h, size, size) {
+		return false
+	}
+	for j := range size {
+		for k := range j {
+			h[k*size+j] = h[j*size+k]
 		}
-		h.forward(w, x, count, from)
-		for i, value := range x {
-			out[at+i%count] += value * value / m.effective
-		}
-	})
-	return out, err
+	}
+	return true
 }
 
 // The variance of wᵀH⁻¹g_i over rows, divided by n (docs/theory/weights.md#eq-weighted-sandwich).
-func (p Problem) rowVariances(g gradients, h *triangle, contrasts []contrast) ([]float64, error) {
-	n, k := len(g.of), len(contrasts)
-	sums := make([][]float64, (n+blockWidth-1)/blockWidth) // by block: sums and sums of squares
-	err := blocks(h.workers, 0, n, func(w *worker, at, count int) {
-		u := make([]float64, h.n*count) // (θ, rows)
-		g.each(w.multiply, at, at+count, func(i int, row []float64) {
+func (p Problem) rowVariances(g gradients, inverse []float64, contrasts []contrast) []float64 {
+	n, k, size := len(g.of), len(contrasts), parameters(g.d)
+	sums := make([][]float64, (n+blockRows-1)/blockRows) // by block: sums and sums of squares
+	blocks(p.Workers, n, func(multiply graph.Product[float64], at, count int) {
+		rows, steps := make([]float64, count*size), make([]float64, count*size)
+		g.each(multiply, at, at+count, func(i int, row []float64) {
 			weight := 1.0
 			if p.Table.Weights != nil {
 				weight = g.weight[i]
 			}
-			for a, v := range row {
-				u[a*count+i-at] = weight * v
-			}
+			floats.ScaleTo(rows[(i-at)*size:(i-at+1)*size], weight, row)
 		})
-		h.forward(w, u, count, 0)
-		h.backward(w, u, count)
+		multiply(false, false, count, size, size, rows, inverse, steps)
 		out := make([]float64, 2*k)
 		for i := range count {
+			step := steps[i*size : (i+1)*size]
 			for j, c := range contrasts {
-				v := c.w[0]*u[c.at[0]*count+i] + c.w[1]*u[c.at[1]*count+i] + c.w[2]*u[c.at[2]*count+i]
+				v := c.w[0]*step[c.at[0]] + c.w[1]*step[c.at[1]] + c.w[2]*step[c.at[2]]
 				out[j] += v
 				out[k+j] += v * v
 			}
 		}
-		sums[at/blockWidth] = out
+		sums[at/blockRows] = out
 	})
-	if err != nil {
-		return nil, err
-	}
 	total := make([]float64, 2*k)
 	for _, s := range sums {
 		floats.Add(total, s)
@@ -222,5 +195,25 @@ func (p Problem) rowVariances(g gradients, h *triangle, contrasts []contrast) ([
 	for j, sum := range total[:k] {
 		variances[j] = (variances[j] - sum*sum/rows) / rows / rows
 	}
-	return variances, nil
+	return variances
+}
+
+const blockRows = 256
+
+// blocks calls do for blocks of 0 … end − 1, which do not depend on the number of workers.
+func blocks(workers, end int, do func(multiply graph.Product[float64], at, count int)) {
+	if err := each(workers, (end+blockRows-1)/blockRows, func(multiply graph.Product[float64], task int) error {
+		do(multiply, task*blockRows, min(blockRows, end-task*blockRows))
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+}
+
+// Results of each do not depend on scheduling.
+func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
+		multiply, err := graph.NewProduct()
+		return func(_ context.Context, task int) error { return do(multiply, task) }, err
+	}, nil)
 }

@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -50,17 +53,17 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	p := Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2}
 	m, g := atProblem(t, p)
 	h := m.hessian
-	h.addScaled(1, m.own)
-	require.NoError(t, h.factorise())
-	step, err := h.solve(m.gradient)
-	require.NoError(t, err)
-	require.InDeltaSlice(t, make([]float64, len(step)), step, 1e-8)
-	variances := func(rows bool, c []contrast) (v []float64) {
-		if v, err = m.variances(c); rows {
-			v, err = p.rowVariances(g, h, c)
+	floats.Add(h, m.own)
+	require.True(t, m.invert())
+	var step mat.VecDense
+	inverse := mat.NewSymDense(len(m.gradient), h)
+	step.MulVec(inverse, mat.NewVecDense(len(m.gradient), m.gradient))
+	require.InDelta(t, 0, mat.Norm(&step, math.Inf(1)), 1e-8)
+	variancesOf := func(rows bool, c []contrast) []float64 {
+		if rows {
+			return p.rowVariances(g, h, c)
 		}
-		require.NoError(t, err)
-		return v
+		return variances(c, inverse, 1/m.effective)
 	}
 	for _, c := range []struct {
 		rows      bool
@@ -68,11 +71,11 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	}{{false, lavaan.se, lavaan.means}, {true, lavaan.robust, lavaan.robustMeans}} {
 		e := &Estimate{Precision: n.p}
 		contrasts := e.contrasts()
-		e.errors(contrasts, variances(c.rows, contrasts))
+		e.errors(contrasts, variancesOf(c.rows, contrasts))
 		require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
 		require.InDeltaSlice(t, c.se, e.SE, 2e-6)
 		for j, want := range c.means {
-			v := variances(c.rows, []contrast{{at: [3]int{j, j, j}, w: [3]float64{1, 0, 0}}})
+			v := variancesOf(c.rows, []contrast{{at: [3]int{j, j, j}, w: [3]float64{1, 0, 0}}})
 			require.InDelta(t, want, scale.Deviation[j]*math.Sqrt(v[0]), 2e-4*want)
 		}
 	}
@@ -147,9 +150,8 @@ func TestOwnHessianIsBlended(t *testing.T) {
 			}
 		}
 		m, _ := atProblem(t, Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Own: true})
-		expected, own := whole(m.hessian), whole(m.own)
-		share, err := m.blend()
-		require.NoError(t, err)
+		expected, own := whole(m, m.hessian), whole(m, m.own)
+		share := m.blend()
 		seen[share] = true
 		require.True(t, exceeds(expected, own, share, ownFloor-1e-9))
 		if share < 1 {
@@ -172,62 +174,56 @@ func TestSingular(t *testing.T) {
 	require.ErrorIs(t, err, errTooManyColumns)
 }
 
-func TestFactor(t *testing.T) {
-	const n = 2*blockWidth + 17
-	rng := stream.New(4, stream.Simulate)
-	a := mat.NewDense(n, n, nil)
-	a.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, a)
-	h := mat.NewSymDense(n, nil)
-	h.SymOuterK(1, a)
-	for i := range n {
-		h.SetSym(i, i, h.At(i, i)+1)
-	}
-	var c mat.Cholesky
-	require.True(t, c.Factorize(h))
-	var want mat.SymDense
-	require.NoError(t, c.InverseTo(&want))
-	var solved [][]float64
-	for _, workers := range []int{1, 3} {
-		m := &moments{effective: 1, hessian: triangleOf(h, workers)}
-		require.NoError(t, m.hessian.factorise())
-		unit := make([]float64, n)
-		unit[100] = 1
-		x, err := m.hessian.solve(unit)
-		require.NoError(t, err)
-		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
-		solved = append(solved, x)
-		one := []contrast{{at: [3]int{100, 101, 205}, w: [3]float64{1, 2, -1}}}
-		at := mat.NewVecDense(n, nil)
-		at.SetVec(100, 1)
-		at.SetVec(101, 2)
-		at.SetVec(205, -1)
-		v, err := m.variances(one)
-		require.NoError(t, err)
-		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
-	}
-	require.Equal(t, solved[0], solved[1])
-	h.SetSym(150, 150, -1)
-	require.ErrorIs(t, triangleOf(h, 2).factorise(), errSingular)
-}
-
-func triangleOf(h *mat.SymDense, workers int) *triangle {
-	m := newTriangle(h.SymmetricDim(), workers)
-	for i := range m.n {
+func whole(m *moments, lower []float64) *mat.SymDense {
+	size := len(m.gradient)
+	h := mat.NewSymDense(size, nil)
+	for i := range size {
 		for j := range i + 1 {
-			*m.at(i, j) = h.At(i, j)
-		}
-	}
-	return m
-}
-
-func whole(m *triangle) *mat.SymDense {
-	h := mat.NewSymDense(m.n, nil)
-	for i := range m.n {
-		for j := range i + 1 {
-			h.SetSym(i, j, *m.at(i, j))
+			h.SetSym(i, j, lower[i*size+j])
 		}
 	}
 	return h
+}
+
+// Several blocks of rows and of parameters give the sandwich of all rows at once, also with sampling
+// weights w_i, of effective size (Σ w)²/Σ w².
+func TestBlocks(t *testing.T) {
+	const d, n = 24, 2*blockRows + 16
+	g, table := testtables.Star(t, d, n, 0.3)
+	for range 2 {
+		var made []*Estimate
+		for _, workers := range []int{1, 3} {
+			p := Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Workers: workers}
+			m, gradients := atProblem(t, p)
+			require.Greater(t, len(m.gradient), blockRows)
+			var rows []float64
+			sum, squares := 0.0, 0.0
+			multiply, err := graph.NewProduct()
+			require.NoError(t, err)
+			gradients.each(multiply, 0, n, func(i int, g []float64) {
+				w := gradients.weight[i]
+				sum, squares = sum+w, squares+w*w
+				rows = append(rows, floats.ScaleTo(make([]float64, len(g)), w, g)...)
+			})
+			require.InEpsilon(t, sum*sum/squares, m.effective, 1e-12)
+			var inverse, steps mat.Dense
+			require.NoError(t, inverse.Inverse(whole(m, m.hessian)))
+			steps.Mul(mat.NewDense(n, len(m.gradient), rows), &inverse)
+			var v mat.SymDense
+			stat.CovarianceMatrix(&v, &steps, nil)
+			e, err := Step(p)
+			require.NoError(t, err)
+			want := variances((&Estimate{Precision: e.Precision}).contrasts(), &v, float64(n-1)/n/n)
+			for i, se := range e.SE {
+				require.InDelta(t, math.Sqrt(want[i]), se, 1e-10)
+			}
+			made = append(made, e)
+		}
+		require.Equal(t, made[0], made[1])
+		for i := range n {
+			table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
+		}
+	}
 }
 
 // Standard errors by draws agree within five of their relative standard errors √(1/400).

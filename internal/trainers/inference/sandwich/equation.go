@@ -214,7 +214,8 @@ const (
 	mostTimes  = 10
 )
 
-func number(e estimator.Estimator, rows, draws int) int {
+// Draws is the number of completed rows for each of the table's, from the draws of a step.
+func Draws(e estimator.Estimator, rows, draws int) int {
 	if !e.Draws() {
 		return 1
 	}
@@ -233,7 +234,7 @@ func together(rows, r int) int { return max(1, min(rows, mostTogether, completed
 // hold: draws from a normal model's own conditional get importance weights, too.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
-	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
+	h.r = Draws(e.Estimator, e.Table.N, e.Config.Draws)
 	var err error
 	if e.Estimator.Source.Normal {
 		h.weighting = losses.SelfNormalised

@@ -13,8 +13,7 @@ import (
 type root struct {
 	factor *mat.LU   // of A there
 	se     []float64 // of the free parameters
-	damped bool      // A was stabilised for a step
-	why    string    // reason for stabilising
+	damped error     // reason for stabilising A for a step; nil: A is as it was
 	saddle bool      // A was stabilised on the way
 }
 
@@ -30,15 +29,15 @@ const (
 	halvings      = 10
 )
 
-// root finds the root near the model's parameters by Newton's method and leaves the model there;
-// why is the reason if there is none.
-func (q *equation) root() (r *root, why string, err error) {
+// root finds the root near the model's parameters by Newton's method and leaves the model there. It
+// fails with noErrors if there is none.
+func (q *equation) root() (r *root, err error) {
 	if q.n <= len(q.free) {
-		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
+		return nil, noErrors(fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)))
 	}
 	u, err := q.mean(1)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	for last, saddle, left, k := 0., false, max(jacobians, derivatives/len(q.free)), 0; k < rootSteps; k++ {
 		fresh := r == nil
@@ -46,27 +45,27 @@ func (q *equation) root() (r *root, why string, err error) {
 			if left--; left < 0 {
 				break
 			}
-			if r, why, err = q.linear(); err != nil || why != "" {
-				return nil, why, err
+			if r, err = q.linear(); err != nil {
+				return nil, err
 			}
 		}
 		step, size := r.step(u)
 		switch {
 		case size < rootTolerance && fresh:
 			r.saddle = saddle
-			return r, r.why, nil
+			return r, r.damped
 		case size < rootTolerance || !fresh && size > contraction*last:
 			r = nil // recompute the Jacobian
 			continue
 		}
 		if u, err = q.along(r, step, size); err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		if last = size; r.damped {
+		if last = size; r.damped != nil {
 			r, saddle = nil, true
 		}
 	}
-	return nil, fmt.Sprintf("the estimating equation has no root near the fit: a parameter may be at its boundary. Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
+	return nil, noErrors(fmt.Sprintf("the estimating equation has no root near the fit: a parameter may be at its boundary. Allow the fit more passes, or take a smaller model for a table of %d rows", q.n))
 }
 
 // step returns A⁻¹u and its largest element in standard errors.
@@ -84,17 +83,17 @@ func (r *root) step(u []float64) (step []float64, size float64) {
 // same Jacobian must not be longer. Stabilised steps skip it.
 func (q *equation) along(r *root, step []float64, size float64) (u []float64, err error) {
 	most := dampedStep
-	if !r.damped {
+	if r.damped == nil {
 		most = longestMove
 	}
 	length := math.Min(1, most/math.Max(floats.Max(step), -floats.Min(step)))
-	if !r.damped {
+	if r.damped == nil {
 		length = math.Min(length, longestStep/size)
 	}
 	for range halvings {
 		q.shift(step, -length)
 		if u, err = q.mean(1); err == nil {
-			if _, next := r.step(u); r.damped || next <= size {
+			if _, next := r.step(u); r.damped != nil || next <= size {
 				return u, nil
 			}
 		} else if !engine.Diverged(err) {
@@ -113,41 +112,38 @@ func (q *equation) shift(step []float64, t float64) {
 	}
 }
 
-// linear computes A and the standard errors; why is the reason if there are none.
-func (q *equation) linear() (r *root, why string, err error) {
+// linear computes A and the standard errors. It fails with singular.
+func (q *equation) linear() (r *root, err error) {
 	a, err := q.jacobian()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	r = new(root)
-	var ok bool
-	if r.why, ok = stabilise(a); !ok {
-		return nil, singular, nil
+	r = &root{factor: new(mat.LU)}
+	if r.damped, err = stabilise(a); err != nil {
+		return nil, err
 	}
-	r.damped = r.why != ""
-	r.factor = new(mat.LU)
 	r.factor.Factorize(a)
 	v, err := q.spread(&scaleEffect{table: q.of.Table})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var half, whole mat.Dense
 	if r.factor.SolveTo(&half, false, v) != nil || r.factor.SolveTo(&whole, false, half.T()) != nil {
-		return nil, singular, nil
+		return nil, singular
 	}
 	for i := range q.free {
 		s := math.Sqrt(whole.At(i, i) / float64(q.n))
 		if !(s > 0) || math.IsInf(s, 0) {
-			return nil, singular, nil
+			return nil, singular
 		}
 		r.se = append(r.se, s)
 	}
-	return r, "", nil
+	return r, nil
 }
 
 const (
-	singular = "the equation's Jacobian is singular: the rows do not determine every parameter. Take a smaller model (fewer components or columns)"
-	unstable = "the equation's root near the fit is not a minimum. Allow the fit more passes, or take a smaller model (fewer components or columns)"
+	singular = noErrors("the equation's Jacobian is singular: the rows do not determine every parameter. Take a smaller model (fewer components or columns)")
+	unstable = noErrors("the equation's root near the fit is not a minimum. Allow the fit more passes, or take a smaller model (fewer components or columns)")
 )
 
 const (
@@ -156,8 +152,8 @@ const (
 )
 
 // At a minimum the eigenvalues of A scaled by D = |A_jj| have positive real parts. Otherwise
-// stabilise adds a multiple of D and returns the reason in why.
-func stabilise(a *mat.Dense) (why string, ok bool) {
+// stabilise adds a multiple of D and returns the reason in why. It fails with singular.
+func stabilise(a *mat.Dense) (why, err error) {
 	k, _ := a.Dims()
 	scaled, unit := mat.NewDense(k, k, nil), make([]float64, k)
 	for i := range k {
@@ -170,20 +166,20 @@ func stabilise(a *mat.Dense) (why string, ok bool) {
 	}
 	var e mat.Eigen
 	if !engine.Finite(scaled.RawMatrix().Data...) || !e.Factorize(scaled, mat.EigenNone) {
-		return singular, false
+		return nil, singular
 	}
 	least, most := math.Inf(1), 0.
 	for _, v := range e.Values(nil) {
 		least, most = math.Min(least, real(v)), math.Max(most, math.Hypot(real(v), imag(v)))
 	}
 	if least >= leastEigenvalue*most {
-		return "", true
+		return nil, nil
 	}
 	for i := range k {
 		a.Set(i, i, a.At(i, i)+(dampedEigenvalue-least)*unit[i]*unit[i])
 	}
 	if least > -leastEigenvalue*most {
-		return singular, true
+		return singular, nil
 	}
-	return unstable, true
+	return unstable, nil
 }

@@ -14,18 +14,14 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
-	"missingscore/internal/memory"
-	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 )
 
 const Kind = "robust"
 
-// Problem is a finished fit; the engine's model is at the fitted parameters.
+// Problem is a finished fit; the engine's model is model.Identified, at the fitted parameters.
 type Problem struct {
 	Engine *engine.Engine
 	Scale  data.Scale // x = Mean + Deviation z; the engine's table is z
@@ -46,6 +42,14 @@ type Result struct {
 // mostCovariance is the largest number of parameters whose covariance is kept.
 const mostCovariance = 30
 
+// noErrors is a reason for a warning instead of standard errors.
+type noErrors string
+
+func (n noErrors) Error() string { return string(n) }
+
+// elsewhere is the distance, in standard errors, of another root.
+const elsewhere = 3
+
 // Infer finds the root of the equation near the model's parameters and computes standard errors
 // there. It leaves the model unchanged. With θ the parameters, β the columns' scales, U the mean of
 // the rows' contributions ψ_i, φ_i the rows' influence on β̂, and q the quantities in the table's
@@ -55,15 +59,18 @@ const mostCovariance = 30
 //
 // where V is the second moments of (ψ_i, φ_i) (docs/theory/inference.md#eq-parameters).
 func Infer(ctx context.Context, p Problem) (r *Result, err error) {
-	m, ok := p.Engine.Model.(model.Identified)
-	if !ok {
-		return nil, errors.New("no standard errors: the model does not declare that its density determines its quantities")
-	}
+	m := p.Engine.Model.(model.Identified)
 	start := values(m)
 	defer func() {
-		if set(m, start); engine.Diverged(err) {
-			r, err = &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
+		set(m, start)
+		var none noErrors
+		switch {
+		case engine.Diverged(err):
+			none = "the equation is not finite near the fit. Allow the fit more passes, or take a smaller model"
+		case !errors.As(err, &none):
+			return
 		}
+		r, err = &Result{Warnings: []string{"no standard errors: " + string(none)}}, nil
 	}()
 	q := &quantities{m, p.Scale}
 	was, err := q.at(nil)
@@ -79,22 +86,11 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 		return nil, err
 	}
 	e := newEquation(ctx, p.Engine, p.Engine.Problem, h, free)
-	root, why, err := e.root()
-	if err != nil || why != "" {
-		return &Result{Warnings: refused(why)}, err
+	root, err := e.root()
+	if err != nil {
+		return nil, err
 	}
-	return p.tell(e, q, root, was)
-}
-
-// elsewhere is the distance, in standard errors, of another root.
-const elsewhere = 3
-
-func refused(why string) []string {
-	return []string{"no standard errors: " + why}
-}
-
-func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Result, error) {
-	cov, err := p.covariance(e, q, r)
+	cov, err := p.covariance(e, q, root)
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +109,10 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 			out.Away = d
 		}
 	}
-	if r.saddle && out.Away > elsewhere {
-		return &Result{Warnings: refused(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))}, nil
+	if root.saddle && out.Away > elsewhere {
+		return nil, noErrors(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))
 	}
-	if out.Bias, err = e.bias(r); err != nil {
+	if out.Bias, err = e.bias(root); err != nil {
 		return nil, err
 	}
 	if len(members) <= mostCovariance {
@@ -194,59 +190,6 @@ func set(m model.Model, all []float64) {
 	for _, q := range m.Params() {
 		all = all[copy(q.Value, all):]
 	}
-}
-
-type Fit struct {
-	Estimator estimator.Estimator
-	Model     model.Model
-	Kind      string // the model's name
-	Objective losses.Objective
-	Table     *data.Table
-	Draws     int  // per row
-	Law       bool // the missingness mechanism is given
-	KeepUnits bool
-}
-
-// mostParameters limits the cost of differences of gradients.
-const mostParameters = 2000
-
-const leaveOut = "leave Spec.Inference out"
-
-// Check refuses fits without standard errors, with an error of inference or stability.
-func Check(c inference.Config, f Fit) error {
-	if c.Stability != 0 {
-		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
-	}
-	_, identified := f.Model.(model.Identified)
-	_, noisy := f.Objective.(losses.Noising)
-	e, size, instead := f.Estimator, len(values(f.Model)), "variw"
-	if e.Assumption() == losses.MAR {
-		instead = "em-variw"
-	}
-	for _, r := range []struct {
-		refused bool
-		why     string
-	}{
-		{c.Kind != Kind, "for a fit it is none or robust; the other values are for networks"},
-		{!identified, "the parameters of model " + f.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; " + leaveOut},
-		{f.Law, "it does not support a given missingness mechanism; " + leaveOut},
-		{f.KeepUnits, "it needs standardised columns; leave Spec.KeepUnits out"},
-		{losses.Draws(f.Objective), "the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto"},
-		{noisy, "the model describes rows with added noise; take Spec.Objective.Kind auto"},
-		{e.Assumption() == losses.NoneHolds && !f.Table.Complete(), "method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw"},
-		// The draws' density as a function of the parameters is unknown.
-		{e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal, "the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full"},
-		{size > mostParameters, fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters)},
-	} {
-		if r.refused {
-			return setting.Errorf("inference", c.Kind, "%s", r.why)
-		}
-	}
-	// Draws, proposals, and matrices of parameters and scales.
-	t, r := f.Table, number(e, f.Table.N, f.Draws)
-	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
-	return memory.Check(8*(3*drawn+8*wide*wide), "leave Spec.Inference out, choose columns (ReadOptions.Columns) or fewer Spec.Steps.Draws",
-		"standard errors of %d parameters from %d rows with %d draws each", size, t.N, r)
 }
 
 func (p Problem) rests(e *equation) string {
