@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,11 +29,9 @@ type compareCommand struct {
 	out, by      string
 	wanted       []string
 	permutations int
-	pictures     pictureFlags
 
 	groups   [2]comparedGroup
-	leftOut  []string // why columns are
-	without  int      // rows without a value of by
+	without  int // rows without a value of by
 	resuming bool
 	result   *compare.Result
 	page     report.Comparison
@@ -127,8 +124,14 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := f.read(cmd, args); err != nil {
 		return err
 	}
-	if err := f.numbersOnly(cmd); err != nil {
-		return err
+	f.tableFlags.levels = f.takesLevels(cmd)
+	for i := range f.groups {
+		var err error
+		g := &f.groups[i]
+		if g.table, err = f.tableFlags.numbers(g.table, g.file); err != nil {
+			return err
+		}
+		f.tableFlags.stderr = func() io.Writer { return io.Discard } // the same is told of the second table
 	}
 	a, b := f.groups[0].table, f.groups[1].table
 	if a.D < 2 {
@@ -143,17 +146,17 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.prepare(cmd, both, "both tables together")
+	p, err := f.prepare(both, "both tables together")
 	if err != nil {
-		return f.inGroup(cmd, err)
+		return f.inGroup(err)
 	}
-	p, f.leftOut, err = independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
+	p, err = f.independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
 		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
 			if *t, err = (*t).Select(kept); err != nil {
 				return nil, err
 			}
 		}
-		return f.prepare(cmd, both, "both tables together")
+		return f.prepare(both, "both tables together")
 	})
 	if err != nil {
 		return err
@@ -161,7 +164,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	f.spec.Steps.Method = p.Spec.Steps.Method // what auto comes to for all rows
 	for i := range f.groups {
 		g := &f.groups[i]
-		if g.prepared, err = f.prepare(cmd, g.table, g.file); err != nil {
+		if g.prepared, err = f.prepare(g.table, g.file); err != nil {
 			return fmt.Errorf("%w (group %s)", err, g.name)
 		}
 	}
@@ -169,9 +172,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	return ensureDir(f.out)
 }
 
-func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
+func (f *compareCommand) inGroup(err error) error {
 	for i := range f.groups {
-		if _, own := f.prepare(cmd, f.groups[i].table, f.groups[i].file); own != nil {
+		if _, own := f.prepare(f.groups[i].table, f.groups[i].file); own != nil {
 			return own
 		}
 	}
@@ -219,24 +222,6 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
-	if f.takesLevels(cmd) {
-		return nil
-	}
-	for i := range f.groups {
-		g := &f.groups[i]
-		t, nominal, err := data.NumbersOnly(g.table)
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.file, err)
-		}
-		if g.table = t; i == 0 {
-			tellLeftOut(cmd.ErrOrStderr(), nominal)
-			tellCodes(cmd.ErrOrStderr(), t)
-		}
-	}
-	return nil
-}
-
 func (f *compareCommand) source(g *comparedGroup) string {
 	if f.by == "" {
 		return g.file
@@ -275,13 +260,8 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	if err := f.announce(cmd.ErrOrStderr(), g.name, g.table); err != nil {
 		return err
 	}
-	g.result, err = f.fit(cmd, g.prepared, g.name, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil {
-		return err
-	}
-	g.result.Network.Network.Labels = f.pictures.labels
-	noteLeftOut(g.result, f.leftOut)
-	return nil
+	g.result, err = f.network(cmd, g.prepared, g.name, saved)
+	return err
 }
 
 func (f *compareCommand) permute(cmd *cobra.Command) error {
@@ -321,45 +301,34 @@ func (f *compareCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []stri
 		if err := report.WriteNetwork(set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
 			return err
 		}
-		told = f.addWarnings(told, i)
+		for _, w := range g.result.Warnings {
+			text := w
+			if !slices.Contains(f.groups[1-i].result.Warnings, w) { // else of both groups
+				text = g.name + ": " + w
+			}
+			if slices.Contains(f.told, w) {
+				f.told = append(f.told, text)
+			}
+			if !slices.Contains(told, text) {
+				told = append(told, text)
+			}
+		}
 		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
-	text, err := json.Marshal(f.object())
-	f.page.JSON = append(text, '\n')
-	if err != nil {
-		return err
-	}
+	f.page.JSON = f.object()
 	return report.WriteComparison(set, f.out, f.page)
 }
 
-// addWarnings adds the warnings of a group, with its name unless both groups have the warning.
-func (f *compareCommand) addWarnings(to []string, group int) []string {
-	for _, w := range f.groups[group].result.Warnings {
-		text := f.groups[group].name + ": " + w
-		if slices.Contains(f.groups[1-group].result.Warnings, w) {
-			text = w // of both groups
-		}
-		if slices.Contains(f.told, w) {
-			f.told = append(f.told, text)
-		}
-		if !slices.Contains(to, text) {
-			to = append(to, text)
-		}
-	}
-	return to
-}
-
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	object := f.object()
-	object["seconds"] = took.Seconds()
+	f.page.JSON["seconds"] = took.Seconds()
 	why := ""
 	for _, g := range slices.Backward(f.groups[:]) {
 		if !g.result.Converged {
 			why = g.name + ": " + g.result.Verdict
 		}
 	}
-	return f.end(cmd, object, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
+	return f.end(cmd, f.page.JSON, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
 func (f *compareCommand) summary(w io.Writer) {
@@ -370,13 +339,10 @@ func (f *compareCommand) summary(w io.Writer) {
 	fmt.Fprintf(w, "  global strength: %.3f and %.3f, difference S = %.3f, p %s\n", r.Strengths[0], r.Strengths[1], r.Strength.Observed, mcar.FormatP(r.Strength.P))
 	fmt.Fprintf(w, "  single edges: %d of %d pairs differ at q ≤ %g\n", len(differing), len(r.Pairs), report.DifferenceRate)
 	const shown = 10
-	for i, d := range differing {
-		if i == shown {
-			fmt.Fprintf(w, "    … and %d more\n", len(differing)-shown)
-			break
-		}
+	for _, d := range differing[:min(len(differing), shown)] {
 		fmt.Fprintf(w, "    %s — %s  %+.3f and %+.3f%s\n", d.From, d.To, d.Weights[0], d.Weights[1], differenceText(d))
 	}
+	tellMore(w, "    … and %d more\n", len(differing)-shown)
 }
 
 func differenceText(d compare.Difference) string {

@@ -26,12 +26,8 @@ import (
 )
 
 type tableDescription struct {
-	table     tableFlags
-	support   domainFlags
-	law       missingnessFlag
-	transform transformFlag
-	kinds     string // file for them
-	json      bool
+	trainingFlags        // of the planned fit
+	kinds         string // file for them
 
 	file     string
 	read     *data.Table
@@ -52,11 +48,8 @@ type describedColumn struct {
 }
 
 func (f *tableDescription) add(cmd *cobra.Command) {
-	f.table.lenient = true
-	f.table.add(cmd)
-	f.support.add(cmd)
-	f.law.add(cmd)
-	f.transform.add(cmd)
+	f.tableFlags.lenient = true
+	f.addTable(cmd)
 	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "write the kinds of columns to this `file`, for --kinds")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 }
@@ -84,7 +77,7 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 }
 
 func (f *tableDescription) load() (err error) {
-	t, err := f.table.read(f.file)
+	t, err := f.tableFlags.read(f.file)
 	if err != nil {
 		return err
 	}
@@ -100,52 +93,40 @@ func (f *tableDescription) load() (err error) {
 			f.complete++
 		}
 	}
-	left := t.LeftOut
 	for j := range t.D {
-		for ; len(left) > 0 && left[0].Place <= len(f.columns); left = left[1:] {
-			f.leave(left[0])
-		}
 		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
 		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
 	}
-	for _, c := range left {
-		f.leave(c)
+	for _, c := range t.LeftOut {
+		f.columns = slices.Insert(f.columns, min(c.Place, len(f.columns)), describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
+		finding := diagnose.Finding{Severity: diagnose.Warning, Columns: []string{c.Name}}
+		if c.Finding != "" {
+			finding.Kind, finding.Message = "numbers", fmt.Sprintf("column %s: %s", printable.Cell(c.Name), c.Finding)
+		} else if c.Kind == data.Number {
+			finding.Kind, finding.LeaveOut, finding.Message = "unreadable", finding.Columns, c.LeftOut
+		}
+		if finding.Kind != "" {
+			f.findings = append(f.findings, finding)
+		}
 	}
 	return nil
 }
 
 func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err error) {
-	var spec trainers.Spec
-	if spec.Transform, err = f.transform.parse(); err != nil {
+	if f.spec.Transform, err = f.transform.parse(); err != nil {
 		return nil, err
 	}
-	if spec.Domain, err = f.support.around(t, f.file); err != nil {
-		return nil, err
-	}
-	if spec.Missingness, err = f.law.read(t, spec.Domain); err != nil {
-		return nil, err
-	}
-	if reflect.ValueOf(spec).IsZero() {
-		found, err = diagnose.Table(t, diagnose.Setting{})
-	} else if t, _, err = data.NumbersOnly(t); err == nil {
-		var p *trainers.Prepared
-		if p, err = trainers.Prepare(t, spec); err == nil {
-			found, err = p.Findings()
+	_, err = f.prepareBy(t, f.file, func(s trainers.Spec) (p *trainers.Prepared, err error) {
+		if reflect.ValueOf(s).IsZero() {
+			found, err = diagnose.Table(t, diagnose.Setting{})
+		} else if t, _, err = data.NumbersOnly(t); err == nil {
+			if p, err = trainers.Prepare(t, s); err == nil {
+				found, err = p.Findings()
+			}
 		}
-	}
-	if err != nil {
-		err = inTable(err, f.file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)"))
-	}
+		return p, err
+	})
 	return found, err
-}
-
-func (f *tableDescription) leave(c data.Column) {
-	f.columns = append(f.columns, describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
-	if c.Finding != "" {
-		f.findings = append(f.findings, diagnose.Finding{Kind: "numbers", Severity: diagnose.Warning, Columns: []string{c.Name}, Message: fmt.Sprintf("column %s: %s", printable.Cell(c.Name), c.Finding)})
-	} else if c.Kind == data.Number {
-		f.findings = append(f.findings, diagnose.Finding{Kind: "unreadable", Severity: diagnose.Warning, Columns: []string{c.Name}, LeaveOut: []string{c.Name}, Message: c.LeftOut})
-	}
 }
 
 func newDescribedColumn(of data.Column, n int, values []float64) describedColumn {
@@ -228,10 +209,7 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tkind\tdistinct\tmissing\tmean\tsd\trange or levels\tfindings\t")
-	for i, c := range f.columns {
-		if i == shownColumns {
-			break
-		}
+	for _, c := range f.columns[:min(len(f.columns), shownColumns)] {
 		mean, sd, rows := "", "", t.N
 		if c.Mean != nil {
 			mean, sd = short(*c.Mean), short(*c.SD)
@@ -242,9 +220,7 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
 	w.Flush()
-	if more := len(f.columns) - shownColumns; more > 0 {
-		fmt.Fprintf(out, "… and %d more columns (--json has all)\n", more)
-	}
+	tellMore(out, "… and %d more columns (--json has all)\n", len(f.columns)-shownColumns)
 	printGaps(out, f.gaps)
 	fmt.Fprintln(out)
 	writeFindings(out, f.findings)
@@ -255,6 +231,13 @@ func (f *tableDescription) print(cmd *cobra.Command) {
 	}
 	if steps := f.next(cmd); len(steps) > 0 {
 		fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
+	}
+}
+
+// tellMore says how many things are not shown, if there are any.
+func tellMore(w io.Writer, format string, more int) {
+	if more > 0 {
+		fmt.Fprintf(w, format, more)
 	}
 }
 
@@ -282,7 +265,7 @@ const manyColumns = 300 // from which pairwise is the method that is fast enough
 // If text columns hold numbers, the next command is the description again.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
-	texts := slices.Clone(f.table.texts) // columns for --numbers
+	texts := slices.Clone(f.tableFlags.texts) // columns for --numbers
 	for _, c := range t.LeftOut {
 		if c.Finding != "" && c.Finding != c.LeftOut {
 			texts = append(texts, c.Name)
@@ -299,7 +282,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 		}
 	})
 	given = append(given, flagOf("--numbers", texts)...)
-	if len(texts) > len(f.table.texts) {
+	if len(texts) > len(f.tableFlags.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
 	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return found.Kind == "matrix" }) {

@@ -32,6 +32,7 @@ type drawingFlags struct {
 	outcome struct {
 		unconverged string   // what is wrong with the model's fit, empty for nothing
 		doubts      []string // columns with draws that cannot be
+		unlike      string   // how draws differ from the model's table, empty for not
 		notes       []string // warnings that leave the exit code as it is
 	}
 	unmet string // what is said of chains that have not met, where they are not of a model
@@ -85,8 +86,9 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 // about is the path of the side file, OUT.json; "" for none.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
-	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
+// finish writes the result, removes the states and tells what is known of it.
+func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string, write func(data.Put) error, states ...string) error {
+	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "" && f.outcome.unlike == "", f.out
 	warnings := array(f.outcome.notes)
 	if f.outcome.unconverged != "" {
 		warnings = append(warnings, f.outcome.unconverged)
@@ -98,19 +100,22 @@ func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged 
 	for _, w := range warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 	}
-	return commit(func(set *atomicfile.Set) error {
-		if about := f.about(); about != "" {
+	about := f.about()
+	if err := commit(func(set *atomicfile.Set) error {
+		if about != "" {
 			if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
 				return err
 			}
 		}
 		return write(set.Write)
-	})
-}
-
-func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+	}); err != nil {
+		return err
+	}
+	if err := removeStates(states...); err != nil {
+		return err
+	}
 	summary += "\nresult: " + f.out
-	if about := f.about(); about != "" {
+	if about != "" {
 		summary += ", details: " + about
 	}
 	if !f.json {
@@ -126,6 +131,8 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 		return unconverged{fmt.Sprintf("NOT converged: the fit of the model has not converged, so %s is not reliable", f.out)}
 	case len(o.doubts) > 0:
 		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", f.out, strings.Join(o.doubts, "; "))}
+	case o.unlike != "":
+		return unconverged{fmt.Sprintf("NOT reliable: the rows in %s are unlike the table that the model was fitted to: %s; try fit --model mixture", f.out, o.unlike)}
 	}
 	return nil
 }
@@ -149,7 +156,7 @@ func refused(err error, path string) error {
 	}
 	var row *data.RowError
 	if errors.As(err, &row) {
-		return atLine(err, path, rowAdvice(err, "correct the row or leave it out"))
+		return inTable(err, path, "correct the row or leave it out")
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -53,7 +53,8 @@ type fitCommand struct {
 	picture                        string // the picture of drawn rows; empty: none
 	inference                      string
 	penalty, lambda                string
-	stream, held                   bool          // --stream; the command needs the table itself, too
+	stream                         bool
+	adjust                         func() error  // the settings, by a command that needs the table itself, too; nil for fit
 	rows                           *data.RowFile // that mini-batches come from; nil where the table is held
 
 	table    *data.Table
@@ -153,9 +154,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 }
 
 func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
-func (f *fitCommand) states() []string {
-	return slices.DeleteFunc([]string{f.saved}, func(s string) bool { return s == "" })
-}
+func (f *fitCommand) states() []string  { return []string{f.saved} }
 
 func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := cmp.Or(nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"),
@@ -175,7 +174,10 @@ func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
 	}
 	f.tableFlags.levels = f.spec.Model.Kind == trainers.MixtureModel
-	return cmp.Or(f.parse(cmd), f.parseInference(cmd), f.parsePenalty(cmd), f.paths(cmd))
+	if err := cmp.Or(f.parse(cmd), f.parseInference(cmd), f.parsePenalty(cmd), f.paths(cmd)); err != nil || f.adjust == nil {
+		return err
+	}
+	return f.adjust()
 }
 
 func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
@@ -183,7 +185,7 @@ func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
 	var full *memory.Error // it is then streamed unasked
 	if f.stream {
 		err = f.loadFile(cmd, file, nil)
-	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && !f.held && !cmd.Flags().Changed("stream") {
+	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && f.adjust == nil && !cmd.Flags().Changed("stream") {
 		f.table, f.prepared = nil, nil
 		err = f.loadFile(cmd, file, err)
 	}
@@ -207,7 +209,7 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
 		return err
 	}
-	f.prepared, err = f.prepare(cmd, t, file)
+	f.prepared, err = f.prepare(t, file)
 	return err
 }
 
@@ -253,7 +255,7 @@ const (
 func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
 	c, t := f.result.Model.Check, f.table
 	path = siblingOf(f.out, strings.TrimSuffix(filepath.Base(f.out), ".json")+".draws.svg")
-	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.held || path == "" {
+	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.adjust != nil || path == "" {
 		return "", nil
 	}
 	moved := func(k fitted.CheckedColumn) float64 {
@@ -397,9 +399,7 @@ func writeCheck(w io.Writer, c *fitted.Check) {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", printable.Cell(k.Name), both(k.Mean), both(k.SD), both(k.Quantiles[0]), both(k.Quantiles[2]), both(k.Quantiles[4]))
 	}
 	_ = out.Flush() // to the terminal
-	if more := len(c.Columns) - checkedColumns; more > 0 {
-		fmt.Fprintf(w, "  and %d more columns, in the file\n", more)
-	}
+	tellMore(w, "  and %d more columns, in the file\n", len(c.Columns)-checkedColumns)
 	if len(c.Pairs) > 0 {
 		p := slices.MaxFunc(c.Pairs, func(a, b fitted.CheckedPair) int {
 			return cmp.Compare(math.Abs(a.Correlation.Table-a.Correlation.Drawn), math.Abs(b.Correlation.Table-b.Correlation.Drawn))
@@ -538,9 +538,7 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 		}
 		fmt.Fprintln(w)
 	}
-	if more := len(u.Parameters) - len(shown); more > 0 {
-		fmt.Fprintf(w, "  and %d more, in the file\n", more)
-	}
+	tellMore(w, "  and %d more, in the file\n", len(u.Parameters)-shownParameters)
 }
 
 func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
@@ -600,7 +598,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
-	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
+	f.prepared, err = f.prepareBy(names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
 		return trainers.PrepareFile(cmd.Context(), f.rows, s, newReading(cmd.ErrOrStderr()))
 	})
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -145,34 +146,25 @@ func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	if f := c.Flags().Lookup("workers"); f != nil {
 		f.DefValue = "0" // not this machine's
 	}
-	var page strings.Builder
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	version, _, _ = strings.Cut(version, "\n")
 	about, rest, _ := strings.Cut(helpText(c), "\nUsage:\n")
-	fmt.Fprintf(&page, ".TH %q \"1\" \"\" %q \"User Commands\"\n.ad l\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), version, roff(name), roff(c.Short))
-	fmt.Fprintf(&page, ".SH DESCRIPTION\n.nf\n%s.fi\n.SH USAGE\n.nf\n", roff(about))
-	for line := range strings.Lines(rest) {
-		if heading, ok := strings.CutSuffix(line, ":\n"); ok && line[0] != ' ' {
-			line = ".fi\n.SH " + strings.ToUpper(heading) + "\n.nf\n"
-		} else {
-			line = roff(line)
-		}
-		page.WriteString(line)
-	}
-	page.WriteString(".fi\n")
-	_, err := io.WriteString(w, page.String())
+	sections := heading.ReplaceAllStringFunc(roff(rest), func(line string) string {
+		return ".fi\n.SH " + strings.ToUpper(strings.TrimSuffix(line, ":")) + "\n.nf"
+	})
+	_, err := fmt.Fprintf(w, ".TH %q \"1\" \"\" %q \"User Commands\"\n.ad l\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n.SH USAGE\n.nf\n%s.fi\n",
+		strings.ToUpper(name), version, roff(name), roff(c.Short), roff(about), sections)
 	return err
 }
 
+var (
+	heading = regexp.MustCompile(`(?m)^[^ \n].*:$`)
+	control = regexp.MustCompile(`(?m)^([.'])`) // begins a line of commands
+)
+
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
+	return control.ReplaceAllString(text, `\&$1`)
 }
 
 func completed(command string) map[string][]string {

@@ -2,10 +2,9 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +15,11 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/data/diagnose"
@@ -34,13 +31,14 @@ import (
 	"missingscore/internal/trainers/posterior"
 	"missingscore/losses"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/replicate"
 )
 
 type imputeCommand struct {
 	completingFlags
 	fit    firstFit
 	values valueFlags
-	kept   resumableDraws
+	resume bool
 	point  bool
 
 	components int // of draws from a table alone
@@ -80,7 +78,7 @@ func newImputeCommand() *cobra.Command {
 	f.add(cmd, 1, "completed.csv", "`file` for the completed table: .csv, .tsv, .xlsx, .parquet, .feather, .gz")
 	fl := cmd.Flags()
 	fl.BoolVar(&f.point, "point", false, "write expectations instead of draws")
-	fl.BoolVar(&f.kept.resume, "resume", false, "continue an interrupted run with the same --out")
+	fl.BoolVar(&f.resume, "resume", false, "continue an interrupted run with the same --out")
 	f.values.add(cmd)
 	fl.Lookup("sampler").Usage += "; without a model posterior"
 	fl.Lookup("warm-up").Usage = "Monte Carlo iterations to discard (default: 150 or more; without a model 100)"
@@ -138,7 +136,10 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	draws := len(values) / len(t.Values)
 	f.compare(cmd.ErrOrStderr(), values, draws)
-	if err := f.save(cmd, f.known, converged, func(put data.Put) error {
+	if f.made != nil {
+		summary += "\nmodel: " + f.fit.save
+	}
+	return f.finish(cmd, f.known, converged, summary, func(put data.Put) error {
 		if f.made != nil {
 			text, err := f.made.Encode(nil)
 			if err != nil {
@@ -147,21 +148,14 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 			if err := put(f.fit.save, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 				return err
 			}
-			summary += "\nmodel: " + f.fit.save
 		}
 		return f.cells.WriteCompleted(put, f.out, values, draws)
-	}); err != nil {
-		return err
-	}
-	if err := f.kept.remove(); err != nil {
-		return err
-	}
-	return f.finish(cmd, f.known, converged, summary)
+	}, f.state())
 }
 
 func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 1 {
-		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
+		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.resume)
 		if t := f.fit.fit.table; err == nil && t != nil {
 			f.known["left_out"] = array(t.LeftOut)
 		}
@@ -226,17 +220,15 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 	var drawn *fitted.Imputed
 	var points *fitted.Points
 	var mixing *fitted.Mixing
+	bar := f.watch(cmd, map[bool]string{true: "expectations", false: "impute"}[f.point])
 	if f.point {
-		bar := f.watch(cmd, "expectations")
 		points, err = fitted.Point(cmd.Context(), f.ready, t, f.config)
-		bar.finish()
 	} else {
-		bar := f.watch(cmd, "impute")
 		drawn, err = fitted.Impute(cmd.Context(), f.ready, t, f.config)
-		bar.finish()
 	}
+	bar.finish()
 	if err != nil {
-		return nil, false, "", f.kept.explain(err, path)
+		return nil, false, "", f.explain(err, path)
 	}
 	if f.point {
 		values, mixing, summary = points.Values, points.Mixing, f.tellPoints(points)
@@ -247,7 +239,7 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 		f.known["sampler"], f.known["draws"] = drawn.Sampler, drawn.Draws
 		how, err := f.values.apply(cmd, f, drawn)
 		if errors.Is(err, context.Canceled) {
-			err = f.kept.explain(err, path)
+			err = f.explain(err, path)
 		}
 		if err != nil {
 			return nil, false, "", err
@@ -345,12 +337,12 @@ func momentsJSON(m fitted.Moments) map[string]any {
 // fromTable reports whether draws come from the table alone: --sampler posterior, or no flag that needs
 // a model. --point and --pmm need one if all columns are numeric.
 func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
-	words := append(f.fit.modelFlags(), "")
-	alone := len(args) == 1 && len(words) == 1
+	name, _, given := strings.Cut(strings.Join(f.fit.given(tableFlagNames...), ""), "=")
+	alone := len(args) == 1 && !given
 	if f.config.Sampler == fitted.FromPosterior {
 		return true, obey(
 			rule{len(args) != 1, "--sampler posterior: it draws from a table alone; leave the model out"},
-			rule{!alone, words[0] + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
+			rule{!alone, name + ": --sampler posterior draws from the table alone, and this is of a model; leave one of them out"},
 		)
 	}
 	if alone = alone && f.config.Sampler == "auto"; alone && (f.point || f.values.donors > 0) {
@@ -419,7 +411,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	}
 	functions, err := spec.Fit(t, nil)
 	if err != nil {
-		return nil, inTable(err, path, rowAdvice(err, "correct the row or leave it out"))
+		return nil, inTable(err, path, "correct the row or leave it out")
 	}
 	setting := diagnose.Setting{Transform: functions}
 	switch changed := f.fit.command.Flags().Changed("transform"); {
@@ -475,7 +467,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, c)
 	bar.finish()
 	if err != nil {
-		return nil, false, "", f.kept.explain(err, path)
+		return nil, false, "", f.explain(err, path)
 	}
 	if keep {
 		f.made = r.Saved(t)
@@ -569,30 +561,21 @@ func (f *firstFit) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.save, "model-out", "", "`file` for the model that makes the draws, used by impute, sample and score (default: OUT.model.json of a fitted model)")
 }
 
-func (f *firstFit) given() (words []string) {
+// given are the flags of fit, as --name=value, but those named.
+func (f *firstFit) given(but ...string) (words []string) {
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed {
+		if flag.Changed && !slices.Contains(but, flag.Name) {
 			words = append(words, "--"+flag.Name+"="+flag.Value.String())
 		}
 	})
 	return words
 }
 
-func (f *firstFit) modelFlags() (names []string) {
-	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
-			names = append(names, "--"+flag.Name)
-		}
-	})
-	return names
-}
-
 func (f *firstFit) refuse() error {
-	words := f.given()
-	name, _, _ := strings.Cut(append(words, "")[0], "=")
+	name, _, given := strings.Cut(strings.Join(f.given(), ""), "=")
 	return obey(
 		rule{f.save != "", "--model-out: a model is given, and none is made; leave it out"},
-		rule{len(words) > 0, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
+		rule{given, name + ": a model is given, and none is fitted; leave it out, or leave the model out"},
 	)
 }
 
@@ -614,34 +597,21 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return f.save, nil
 	}
 	fit := &f.fit
-	fit.held = true
 	fit.out, fit.resume = f.save, resume
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
-	f.command.SetOut(io.Discard)
-	if err := fit.options(f.command, nil); err != nil {
-		return "", asUsage(f.command, err)
-	}
-	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
-	if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
-		if *o != "auto" {
-			return "", usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+	fit.adjust = func() error {
+		fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+		if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
+			if *o != "auto" {
+				return usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+			}
+			*o = "denoising"
 		}
-		*o = "denoising"
+		return nil
 	}
-	write := func(cmd *cobra.Command, args []string) error {
-		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
-	}
-	for _, stage := range []func(*cobra.Command, []string) error{fit.load, fit.work, write} {
-		if err := stage(f.command, []string{table}); err != nil {
-			return "", asUsage(f.command, err)
-		}
-	}
-	for _, state := range fit.states() {
-		err = atomicfile.Remove(state)
-	}
-	return f.save, err
+	return f.save, results(f.command, []string{table}, fit)
 }
 
 func (f *firstFit) discard() {
@@ -665,16 +635,11 @@ func modelFile(path string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	text := bufio.NewReader(file)
-	for {
-		c, _, err := text.ReadRune()
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil || !unicode.IsSpace(c) && c != '\ufeff' {
-			return c == '{', err
-		}
+	head, err := bufio.NewReader(file).Peek(4096)
+	if err == io.EOF {
+		err = nil
 	}
+	return bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("{")), err
 }
 
 type valueFlags struct {
@@ -789,79 +754,44 @@ func (f *valueFlags) held(i *imputeCommand, changed int) string {
 
 // imputesNumbers reports whether a numeric column has missing cells.
 func (f *imputeCommand) imputesNumbers() bool {
-	t := f.cells.Table
-	for k, observed := range t.Observed {
-		j := k % t.D
-		if observed || data.Coded(t, j) != nil {
-			continue
+	t, ordinal := f.cells.Table, f.ready.Transform.Ordinal()
+	for j := range t.D {
+		if t.ObservedIn(j) < t.N && data.Coded(t, j) == nil && !slices.Contains(ordinal, j) {
+			return true
 		}
-		if j < len(f.ready.Transform) {
-			if _, levels := f.ready.Transform[j].(*transform.Ordinal); levels {
-				continue
-			}
-		}
-		return true
 	}
 	return false
 }
 
-type resumableDraws struct {
-	resume bool
-
-	path    string     // of the file; empty: none is kept
-	count   func() int // of the saved parts; nil: nothing is saved
-	problem error      // of saving
-}
-
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
-// keptParts are the draws of an interrupted run, or none, and what saves them; nil if none are kept.
+// keptParts are the draws of an interrupted run, or none, and what saves them; nil if --out is no file.
 func keptParts[T any](
 	cmd *cobra.Command, f *imputeCommand, none func(of string) *checkedfile.Parts[T], load func(path, of string) (*checkedfile.Parts[T], error),
 ) (held *checkedfile.Parts[T], save func(*checkedfile.Parts[T]) error, err error) {
-	k := &f.kept
-	if k.path = f.state(); k.path == "" {
-		if k.resume {
-			return nil, nil, usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
-		}
-		return nil, nil, nil
-	}
-	if err := distinctFiles(cmd, output{"out", k.path}); err != nil {
+	path := f.state()
+	noFile := fmt.Sprintf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)
+	if err := cmp.Or(obey(rule{f.resume && path == "", noFile}), distinctFiles(cmd, output{"out", path})); err != nil || path == "" {
 		return nil, nil, err
 	}
 	of, err := f.identity()
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, err := resumed(cmd, k.resume, k.path, none(of), func(path string) (*checkedfile.Parts[T], error) { return load(path, of) })
-	k.count = parts.Count
-	pace := newSavePace()
-	return parts, func(p *checkedfile.Parts[T]) error {
+	held, write, err := resumable(cmd, f.resume, path, none(of), func(path string) (*checkedfile.Parts[T], error) { return load(path, of) })
+	return held, func(p *checkedfile.Parts[T]) error {
 		if p.Count() == 0 {
 			return nil
 		}
-		return pace.save(cmd.Context(), func() error {
-			k.problem = p.Save(k.path)
-			return k.problem
-		})
+		return write(p)
 	}, err
 }
 
-func (k *resumableDraws) explain(err error, path string) error {
-	if !errors.Is(err, context.Canceled) || k.count == nil || k.count() == 0 {
-		return refused(err, path)
+func (f *imputeCommand) explain(err error, path string) error {
+	if errors.Is(err, context.Canceled) && exists(f.state()) {
+		return interrupted(fmt.Sprintf("the draws so far are saved in %s; repeat the command with --resume", f.state()))
 	}
-	if k.problem != nil {
-		return interrupted(fmt.Sprintf("nothing is written, and the draws so far cannot be saved: %v", k.problem))
-	}
-	return interrupted(fmt.Sprintf("the draws so far are saved in %s; repeat the command with --resume", k.path))
-}
-
-func (k *resumableDraws) remove() error {
-	if k.path == "" {
-		return nil
-	}
-	return atomicfile.Remove(k.path)
+	return refused(err, path)
 }
 
 func (f *imputeCommand) identity() (string, error) {
@@ -872,19 +802,7 @@ func (f *imputeCommand) identity() (string, error) {
 			return "", err
 		}
 	}
-	blas, err := graph.BLAS()
-	if err != nil {
-		return "", err
-	}
-	t, c := f.cells.Table, f.config
-	c.Workers, c.Observe, c.Partial, c.Save = 0, nil, nil, nil
-	observed := make([]uint64, len(t.Values))
-	for i, seen := range t.Observed {
-		if seen {
-			observed[i] = math.Float64bits(t.Values[i])
-		}
-	}
-	settings := []any{c.Sampler, c.Draws, f.seed, f.chains, f.steps, f.point, f.components, f.values.donors, f.fit.given(), f.fit.save != "", blas, t.Names, t.Observed, observed, model}
-	text, err := json.Marshal(settings)
-	return fmt.Sprintf("%x", sha256.Sum256(text)), err
+	c := f.config
+	settings := []any{c.Sampler, c.Draws, f.seed, f.chains, f.steps, f.point, f.components, f.values.donors, f.fit.given(), f.fit.save != "", model}
+	return replicate.Identity(settings, f.cells.Table)
 }

@@ -149,13 +149,13 @@ func joinMoments(args []string) (*moments.Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files = append(files, shards...); len(files) == 0 {
-		return nil, noShards(momentsShard, args)
-	}
-	var all *moments.Moments
+	return merged(append(files, shards...), moments.Read)
+}
+
+func merged(files []string, read func(path string) (*moments.Moments, error)) (all *moments.Moments, err error) {
 	known := map[string]string{} // files by what they hold
 	for _, file := range files {
-		m, err := moments.Read(file)
+		m, err := read(file)
 		if err != nil {
 			return nil, err
 		}
@@ -190,19 +190,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 			files = append(files, all[at])
 		}
 	}
-	var all *moments.Moments
-	for i, file := range files {
-		one, err := f.takeFile(cmd.Context(), file, o, everyBlock)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			all = one
-		} else if err := all.Merge(one); err != nil {
-			return nil, unjoined(err, files[0], file)
-		}
-	}
-	return all, nil
+	return merged(files, func(file string) (*moments.Moments, error) { return f.takeFile(cmd.Context(), file, o, everyBlock) })
 }
 
 func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {

@@ -28,13 +28,11 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
-	pictures       pictureFlags
 	resampling     resamplingFlags
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
 	prepared *trainers.Prepared
-	leftOut  []string // why columns are
 	result   *trainers.Result
 	rates    []network.Rate // against the truth
 }
@@ -104,7 +102,12 @@ func methodList() string {
 	return b.String()
 }
 
-func (f *networkCommand) outputs() []string { return []string{f.resampling.locked(f.out)} }
+func (f *networkCommand) outputs() []string {
+	if f.resampling.shard.N > 0 {
+		return []string{filepath.Join(f.out, f.resampling.file())}
+	}
+	return []string{f.out}
+}
 
 func (f *networkCommand) states() []string {
 	if f.resampling.shard.N > 0 {
@@ -148,7 +151,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
-	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
+	if f.prepared, err = f.prepare(t, file); err != nil {
 		return err
 	}
 	if numbers := f.prepared.Original; numbers.D < t.D { // nominal columns have too many levels in all
@@ -156,12 +159,12 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 		f.table, t = numbers, numbers
 	}
 	if t.Counted == nil { // from rows that stand for moments no column can be taken
-		f.prepared, f.leftOut, err = independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
+		f.prepared, err = f.independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
 			if f.table, err = f.table.Select(kept); err != nil {
 				return nil, err
 			}
 			f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
-			return f.prepare(cmd, f.table, file)
+			return f.prepare(f.table, file)
 		})
 		if err != nil {
 			return err
@@ -194,19 +197,13 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 		}
 	}
 	f.inPlace = true
-	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
-		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil {
-		return err
-	}
-	f.result.Network.Network.Labels = f.pictures.labels
-	noteLeftOut(f.result, f.leftOut)
-	if f.truth != nil {
+	f.result, err = f.network(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()))
+	if err == nil && f.truth != nil {
 		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	return nil
+	return err
 }
 
 func (f *networkCommand) write(set *atomicfile.Set, cmd *cobra.Command, args []string) error {
@@ -285,17 +282,14 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		}
 		fmt.Fprintf(w, "partial correlations%s, strongest first:\n", with)
 	}
-	wide := 0
-	for _, e := range edges[:min(shown, len(edges))] {
+	wide, listed := 0, edges[:min(shown, len(edges))]
+	for _, e := range listed {
 		wide = max(wide, utf8.RuneCountInString(e.From+e.To))
 	}
-	for i, e := range edges {
-		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
-			break
-		}
+	for _, e := range listed {
 		fmt.Fprintf(w, "  %s — %s%s  %s\n", e.From, e.To, strings.Repeat(" ", min(20, wide-utf8.RuneCountInString(e.From+e.To))), sizeText(e))
 	}
+	tellMore(w, "  … and %d more\n", len(edges)-shown)
 	if why := f.prepared.NoIntervals; why != "" {
 		fmt.Fprintf(w, "no intervals: %s\n", why)
 	}
@@ -395,22 +389,12 @@ func (f *resamplingFlags) file() string {
 	return stateFile
 }
 
-func (f *resamplingFlags) locked(out string) string {
-	if f.shard.N > 0 {
-		return filepath.Join(out, f.file())
-	}
-	return out
-}
-
 func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 	paths, err := findShards(shardFile, f.merge)
 	if err != nil {
 		return nil, err
 	}
 	n := len(paths)
-	if n == 0 {
-		return nil, noShards(shardFile, f.merge)
-	}
 	var all *trainers.State
 	for _, path := range paths {
 		s, err := trainers.LoadState(path)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -74,29 +73,34 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 }
 
 func (f *pictureFlags) load(stderr io.Writer, nodes []string) (err error) {
-	labels, err := readByName("labels", f.labelsFile, []string{"name", "label"}, nodes)
-	if err != nil {
-		return err
+	var labels, groups, layout map[string][]string
+	for _, file := range []struct {
+		flag, path, header string
+		cells              *map[string][]string
+	}{
+		{"labels", f.labelsFile, "name,label", &labels}, {f.groupsFlag, f.groupsFile, "name,group", &groups}, {"layout", f.layoutFile, "name,x,y", &layout},
+	} {
+		if file.path == "" {
+			continue
+		}
+		if *file.cells, err = readByName(file.path, file.header, nodes); err != nil {
+			return fmt.Errorf("--%s: %w", file.flag, err)
+		}
+	}
+	if labels != nil {
+		f.labels = map[string]string{}
 	}
 	for name, record := range labels {
-		if f.labels == nil {
-			f.labels = map[string]string{}
-		}
 		f.labels[name] = cmp.Or(record[0], name)
 	}
-	groups, err := readByName(f.groupsFlag, f.groupsFile, []string{"name", "group"}, nodes)
-	if err != nil {
-		return err
-	}
-	if f.groupsFile != "" {
+	if groups != nil {
 		f.style.GroupOf = map[string]string{}
-		for name, record := range groups {
-			f.style.GroupOf[name] = record[0]
-		}
 	}
-	layout, err := readByName("layout", f.layoutFile, []string{"name", "x", "y"}, nodes)
-	if err != nil || layout == nil {
-		return err
+	for name, record := range groups {
+		f.style.GroupOf[name] = record[0]
+	}
+	if layout == nil {
+		return nil
 	}
 	f.style.Layout = map[string]r2.Vec{}
 	var without []string
@@ -125,39 +129,30 @@ func (f *pictureFlags) tellMinimum(stderr io.Writer, file string, n *network.Net
 	}
 }
 
-// readByName returns the cells after the name of a CSV file with this header; nil without a file.
-func readByName(flag, path string, header, columns []string) (cells map[string][]string, err error) {
-	if path == "" {
-		return nil, nil
-	}
-	defer func() {
-		if err != nil {
-			cells, err = nil, fmt.Errorf("--%s: %w", flag, err)
-		}
-	}()
+// readByName returns the cells after the name of a CSV file with this header.
+func readByName(path, header string, columns []string) (map[string][]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err)) // a PathError
 	}
 	defer file.Close()
 	r := csv.NewReader(file)
-	r.FieldsPerRecord = len(header)
-	first, err := r.Read()
-	if err != nil || !slices.Equal(first, header) {
-		return nil, fmt.Errorf("%s:1: the first line must be %s", path, strings.Join(header, ","))
+	first, err := r.Read() // which has as many cells as all
+	if err != nil || strings.Join(first, ",") != header {
+		return nil, fmt.Errorf("%s:1: the first line must be %s", path, header)
 	}
 	known := map[string]string{}
 	for _, name := range columns {
 		known[printable.Text(name)], known[name] = name, name
 	}
-	cells = map[string][]string{}
+	cells := map[string][]string{}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %d cells a line are expected, %s: %w", path, len(header), strings.Join(header, ","), err)
+			return nil, fmt.Errorf("%s: %d cells a line are expected, %s: %w", path, len(first), header, err)
 		}
 		name, ok := known[record[0]]
 		if _, twice := cells[name]; twice && ok {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -156,17 +155,13 @@ func (f *powerCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []string
 		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", f.config.Threshold)},
 		{"Intervals", fmt.Sprintf("%g %%", 100*f.study.Level)},
 	}}
-	text, err := json.Marshal(f.object())
-	f.page.JSON = append(text, '\n')
-	if err != nil {
-		return err
-	}
+	f.page.JSON = f.object()
 	return report.WritePower(set, f.out, f.page)
 }
 
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	r, object, why := f.result, f.object(), ""
-	object["seconds"] = took.Seconds()
+	r, why := f.result, ""
+	f.page.JSON["seconds"] = took.Seconds()
 	if !r.Converged() {
 		why = "NOT converged: " + r.Warnings[len(r.Warnings)-1]
 	}
@@ -174,7 +169,7 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	if f.like != "" && r.Config.Tables > 0 {
 		warnings = append(slices.Clone(warnings), "an estimated network overstates its edges, so the true network needs more rows")
 	}
-	return f.end(cmd, object, f.table, warnings, "report: "+filepath.Join(f.out, "report.html"), why)
+	return f.end(cmd, f.page.JSON, f.table, warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
 func answer(r *power.Result) string {
@@ -199,18 +194,6 @@ func answer(r *power.Result) string {
 
 func listed(numbers []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
-}
-
-func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*power.Truth, float64, error) {
-	g, err := simulate.Graph(shape, d, edges, strength, stream.New(seed, stream.Initial))
-	if err != nil {
-		return nil, 0, err
-	}
-	t, err := power.NewTruth(columnNames(d), g, nil, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	return t, floats.Norm(t.Weights, math.Inf(1)), nil
 }
 
 func gapsText(g power.Gaps, file string) string {
@@ -317,11 +300,15 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 		if edges == 0 {
 			edges = min(f.d, f.d*(f.d-1)/2)
 		}
-		t, strength, err := graphTruth(f.shape, f.d, edges, f.strength, seed)
+		g, err := simulate.Graph(f.shape, f.d, edges, f.strength, stream.New(seed, stream.Initial))
+		if err == nil {
+			t, err = power.NewTruth(columnNames(f.d), g, nil, 0)
+		}
 		if err != nil {
 			return nil, gaps, "", usageError{fmt.Errorf("--d, --graph, --edges, --strength: %w", err)}
 		}
-		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), strength, gapsText(gaps, "")), nil
+		size := floats.Norm(t.Weights, math.Inf(1))
+		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), size, gapsText(gaps, "")), nil
 	}
 	lawful := false
 	if t, lawful, err = f.fitted(threshold); err != nil {

@@ -46,19 +46,17 @@ func (p *progress) observe(s engine.Progress) {
 	if s.Trial != "" {
 		stage += " (" + s.Trial + ")"
 	}
-	p.report(stage, s.Iteration, s.Total, func() string {
-		return fmt.Sprintf("%s %d of %d, %s", s.Unit, s.Iteration, s.Total, standing(s))
-	})
+	p.report(stage, s.Iteration, s.Total, fmt.Sprintf("%s %d of %d, %s", s.Unit, s.Iteration, s.Total, standing(s)))
 }
 
 func (p *progress) count(stage, units string, done, total int) {
 	if done < p.last { // the same stage again
 		p.finish()
 	}
-	p.report(stage, done, total, func() string { return fmt.Sprintf("%d of %d %s", done, total, units) })
+	p.report(stage, done, total, fmt.Sprintf("%d of %d %s", done, total, units))
 }
 
-func (p *progress) report(stage string, done, total int, say func() string) {
+func (p *progress) report(stage string, done, total int, what string) {
 	if stage != p.stage {
 		p.finish()
 		p.stage, p.before, p.start = stage, done, time.Now()
@@ -71,7 +69,11 @@ func (p *progress) report(stage string, done, total int, say func() string) {
 	}
 	if time.Since(p.shown) >= each || p.verbose && next > p.hundredth {
 		p.hundredth, p.shown = next, time.Now()
-		p.line(fmt.Sprintf("%s: %s, %s", stage, say(), p.left(done, total)))
+		before, after := "", "\n"
+		if p.live && !p.verbose {
+			before, after = clearLine, ""
+		}
+		fmt.Fprintf(p.w, "%s%s: %s, %s%s", before, stage, what, p.left(done, total), after)
 	}
 }
 
@@ -87,14 +89,6 @@ func (p *progress) left(done, total int) string {
 var sayEach, liveEach = 10 * time.Second, time.Second / 5
 
 const clearLine = "\r\x1b[K"
-
-func (p *progress) line(text string) {
-	if p.live && !p.verbose {
-		fmt.Fprint(p.w, clearLine+text)
-		return
-	}
-	fmt.Fprintln(p.w, text)
-}
 
 func (p *progress) finish() {
 	if p.live && p.stage != "" && !p.verbose {

@@ -49,7 +49,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if message != "" {
 		fmt.Fprintf(said, "missingscore: %s%s\n", message, advice)
 	}
-	if code != exitDone && asksJSON(args) && !out.used {
+	if code != exitDone && !out.used && (slices.Contains(args, "--json") || slices.Contains(args, "--json=true")) {
 		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
 	}
 	return code
@@ -243,13 +243,6 @@ func unquoted(text string) string {
 }
 
 func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
-
-func asksJSON(args []string) bool {
-	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
-	}
-	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
-}
 
 // screen writes settings by the names of their flags, and nothing that steers a terminal. A message must
 // not be cut in two.

@@ -82,21 +82,12 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 		}
 		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
 	}
-	unlike := ""
 	if m.Check != nil {
 		check := m.Check.Again(ready.Names, r.Values)
 		known["check"] = check
-		if len(check.Off) > 0 {
-			unlike = strings.Join(check.Off[:min(4, len(check.Off))], "; ")
-		}
+		f.outcome.unlike = strings.Join(check.Off[:min(4, len(check.Off))], "; ")
 	}
-	if err := f.save(cmd, known, r.Converged() && unlike == "", func(put data.Put) error {
+	return f.finish(cmd, known, r.Converged(), summary, func(put data.Put) error {
 		return data.WriteLevels(put, f.out, ready.Names, ready.Drawn(), r.Values)
-	}); err != nil {
-		return err
-	}
-	if err := f.finish(cmd, known, r.Converged(), summary); err != nil || unlike == "" {
-		return err
-	}
-	return unconverged{fmt.Sprintf("NOT reliable: the rows in %s are unlike the table that the model was fitted to: %s; try fit --model mixture", f.out, unlike)}
+	})
 }

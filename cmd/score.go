@@ -89,16 +89,13 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
 	converged, mixing := mixed(known, r.Mixing)
-	if err := f.save(cmd, known, converged, func(put data.Put) error {
-		return data.WriteNumbers(put, f.out, append(header, "effective_draws"), values)
-	}); err != nil {
-		return err
-	}
 	how := fmt.Sprintf("missing cells drawn %d times by %s%s", f.config.Draws, r.Sampler, mixing)
 	if r.Sampler == fitted.ClosedForm {
 		how = "in " + r.Sampler
 	}
-	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how))
+	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how), func(put data.Put) error {
+		return data.WriteNumbers(put, f.out, append(header, "effective_draws"), values)
+	})
 }
 
 func saveDensities(cmd *cobra.Command, f *completingFlags, t *data.Table, log []float64, kind string) error {
@@ -114,10 +111,8 @@ func saveDensities(cmd *cobra.Command, f *completingFlags, t *data.Table, log []
 	}
 	mean := stat.Mean(log, nil)
 	known := map[string]any{"model": kind, "rows": t.N, "log_density": plain(mean)}
-	if err := f.save(cmd, known, true, func(put data.Put) error {
+	summary := fmt.Sprintf("log densities of the observed cells of %d rows: mean %.4g", t.N, mean)
+	return f.finish(cmd, known, true, summary, func(put data.Put) error {
 		return data.WriteNumbers(put, f.out, []string{".id", "log_density", "observed"}, values)
-	}); err != nil {
-		return err
-	}
-	return f.finish(cmd, known, true, fmt.Sprintf("log densities of the observed cells of %d rows: mean %.4g", t.N, mean))
+	})
 }

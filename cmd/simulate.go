@@ -205,28 +205,6 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 
 func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	switch s.kind {
-	case "normal":
-		return s.gaussian("box", func() (simulate.Gaussian, error) { return simulate.Normal(s.d, rng) })
-	case "star":
-		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Star(s.d, rng) })
-	case "dense":
-		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Dense(s.d, rng) })
-	case "stars":
-		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Stars(s.d, s.centres, rng) })
-	case "quartic":
-		cut, err := s.domain.read(columnNames(s.d))
-		if err != nil {
-			return nil, nil, err
-		}
-		if s.truncate != "" {
-			return nil, nil, usageError{fmt.Errorf("--truncate %s: not for the quartic model; use --lower, --upper or --domain", s.truncate)}
-		}
-		theta, err := simulate.Quartic(s.d, rng)
-		if err != nil {
-			return nil, nil, err
-		}
-		q := model.NewQuartic(s.d)
-		return &fitted.Saved{Kind: "quartic", Model: q, Names: columnNames(s.d), Domain: cut}, theta, q.SetTheta(theta)
 	case "moons":
 		return s.mixture(simulate.Moons())
 	case "ring":
@@ -236,28 +214,38 @@ func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, er
 	case "modes":
 		return s.mixture(simulate.Modes(s.d, s.centres, rng))
 	}
-	return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are %s", s.kind, strings.Join(simulationNames, ", "))}
-}
-
-func columnNames(d int) []string {
-	names := make([]string, d)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	return names
-}
-
-func (s *simulation) gaussian(usual string, draw func() (simulate.Gaussian, error)) (*fitted.Saved, *mat.SymDense, error) {
 	names := columnNames(s.d)
 	cut, err := s.domain.read(names)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := draw()
+	var g simulate.Gaussian
+	switch s.kind {
+	case "normal":
+		g, err = simulate.Normal(s.d, rng)
+	case "star":
+		g, err = simulate.Star(s.d, rng)
+	case "dense":
+		g, err = simulate.Dense(s.d, rng)
+	case "stars":
+		g, err = simulate.Stars(s.d, s.centres, rng)
+	case "quartic":
+		if s.truncate != "" {
+			return nil, nil, usageError{fmt.Errorf("--truncate %s: not for the quartic model; use --lower, --upper or --domain", s.truncate)}
+		}
+		theta, err := simulate.Quartic(s.d, rng)
+		if err != nil {
+			return nil, nil, err
+		}
+		q := model.NewQuartic(s.d)
+		return &fitted.Saved{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
+	default:
+		err = usageError{fmt.Errorf("there is no simulation %q; they are %s", s.kind, strings.Join(simulationNames, ", "))}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	support, err := s.truncated(g, usual)
+	support, err := s.truncated(g)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -270,6 +258,14 @@ func (s *simulation) gaussian(usual string, draw func() (simulate.Gaussian, erro
 	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
 }
 
+func columnNames(d int) []string {
+	names := make([]string, d)
+	for j := range names {
+		names[j] = fmt.Sprintf("x%d", j+1)
+	}
+	return names
+}
+
 func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
 		return nil, nil, usageError{fmt.Errorf("%s has no support: leave --truncate, --lower, --upper and --domain out", s.kind)}
@@ -279,23 +275,22 @@ func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDen
 	return &fitted.Saved{Kind: "mixture", Model: m, Names: columnNames(s.d)}, nil, err
 }
 
-// usual is the kind for a bare share; nil without truncation.
-func (s *simulation) truncated(g simulate.Gaussian, usual string) (*domain.Domain, error) {
+// truncated is nil without --truncate.
+func (s *simulation) truncated(g simulate.Gaussian) (*domain.Domain, error) {
 	if s.truncate == "" {
 		return nil, nil
 	}
 	kind, text, given := strings.Cut(s.truncate, "=")
-	share := map[string]float64{"box": 0.1, "halfspace": 0.2}[kind]
-	if _, err := strconv.ParseFloat(kind, 64); err == nil && !given {
-		kind, text, given = usual, kind, true
-	}
-	if given {
-		var err error
-		if share, err = strconv.ParseFloat(text, 64); err != nil {
-			share = -1
+	share, err := map[string]float64{"box": 0.1, "halfspace": 0.2}[kind], error(nil)
+	if bare, wrong := strconv.ParseFloat(kind, 64); wrong == nil && !given {
+		kind, share = "halfspace", bare
+		if s.kind == "normal" {
+			kind = "box"
 		}
+	} else if given {
+		share, err = strconv.ParseFloat(text, 64)
 	}
-	if kind != "box" && kind != "halfspace" || !(share > 0 && share < 1) {
+	if err != nil || kind != "box" && kind != "halfspace" || !(share > 0 && share < 1) {
 		return nil, usageError{fmt.Errorf("--truncate %s: box, box=SHARE, halfspace, halfspace=SHARE or a SHARE between 0 and 1 is expected", s.truncate)}
 	}
 	if kind == "box" {

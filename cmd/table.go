@@ -261,19 +261,19 @@ func narrow(bounds []float64, flag string, values, names []string, better func(x
 	return nil
 }
 
-// around reads the support and checks that all rows are inside.
-func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error) {
-	s, err := f.read(t.Names)
-	if err != nil || s == nil {
-		return nil, err
-	}
-	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
-}
-
-func atLine(err error, file, advice string) error {
+// inTable adds the file to an error, unless it is about a setting, and to one about a row its line and
+// the advice.
+func inTable(err error, file, advice string) error {
+	var wrong *trainers.SettingError
 	var row *data.RowError
-	if !errors.As(err, &row) {
+	var value *transform.ValueError
+	switch {
+	case errors.As(err, &wrong):
 		return err
+	case !errors.As(err, &row):
+		return fmt.Errorf("%s: %w", file, err)
+	case errors.As(err, &value):
+		advice = "correct the cell, read it as missing (--na), or choose another function (--transform)"
 	}
 	where := fmt.Sprintf("%s: row %d", file, row.Row+1)
 	if row.Line > 0 {
@@ -371,14 +371,6 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 	return s, obey(rules...)
 }
 
-func rowAdvice(err error, others string) string {
-	var value *transform.ValueError
-	if errors.As(err, &value) {
-		return "correct the cell, read it as missing (--na), or choose another function (--transform)"
-	}
-	return others
-}
-
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
 	if !moments.Is(file) {
 		return f.tableFlags.read(file)
@@ -391,12 +383,30 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if cmd.Flags().Changed("missingness") {
 		return nil, usageError{fmt.Errorf("--missingness needs rows, and %s holds moments; leave it out, or give the table", file)}
 	}
+	o, err := f.tableFlags.options()
+	if err != nil {
+		return nil, err
+	}
 	m, err := moments.Read(file)
 	if err != nil {
 		return nil, err
 	}
+	names := slices.Clone(m.Names)
+	if o.Columns != nil {
+		names = o.Columns
+	}
+	for _, name := range o.Exclude {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, usageError{fmt.Errorf("%s: --exclude: there is no column %q among those of the moments", file, name)}
+		}
+		names = slices.Delete(names, at, at+1)
+	}
+	if !slices.Equal(names, m.Names) {
+		m, err = m.Select(names)
+	}
 	var t *data.Table
-	if m, err = f.tableFlags.selected(m); err == nil {
+	if err == nil {
 		t, err = m.Table()
 	}
 	if err != nil {
@@ -405,62 +415,32 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	return t, nil
 }
 
-func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
-	o, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	names := slices.Clone(m.Names)
-	if o.Columns != nil {
-		names = slices.Clone(o.Columns)
-	}
-	for _, name := range o.Exclude {
-		at := slices.Index(names, name)
-		if at < 0 {
-			return nil, usageError{fmt.Errorf("--exclude: there is no column %q among those of the moments", name)}
-		}
-		names = slices.Delete(names, at, at+1)
-	}
-	if slices.Equal(names, m.Names) {
-		return m, nil
-	}
-	return m.Select(names)
-}
-
 // independent prepares the estimate again without columns that others determine exactly.
-func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
+func (f *networkFlags) independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	for {
 		found, err := p.Findings()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		var now []string
 		names = slices.Clone(names)
-		for _, f := range found {
-			if f.Exact != "" {
-				names = slices.DeleteFunc(names, func(name string) bool { return name == f.LeaveOut[0] })
-				now = append(now, fmt.Sprintf("column %s is left out because others determine it: %s; to keep it, --exclude another", f.LeaveOut[0], f.Exact))
+		for _, d := range found {
+			if d.Exact != "" {
+				names = slices.DeleteFunc(names, func(name string) bool { return name == d.LeaveOut[0] })
+				now = append(now, fmt.Sprintf("column %s is left out because others determine it: %s; to keep it, --exclude another", d.LeaveOut[0], d.Exact))
 			}
 		}
 		if now == nil {
-			return p, why, nil
+			return p, nil
 		}
 		if len(names) < 2 {
-			return nil, nil, fmt.Errorf("%s: %s: a network needs two columns", file, strings.Join(now, "; "))
+			return nil, fmt.Errorf("%s: %s: a network needs two columns", file, strings.Join(now, "; "))
 		}
 		if p, err = again(names); err != nil {
-			return nil, nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
+			return nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
 		}
-		why = append(why, now...)
+		f.leftOut = append(f.leftOut, now...)
 	}
-}
-
-func noteLeftOut(r *trainers.Result, why []string) {
-	if why == nil {
-		return
-	}
-	r.Warnings = append(slices.Clone(why), r.Warnings...)
-	r.Model.Outcome.LeftOut = why
 }
 
 func writeFindings(w io.Writer, found []diagnose.Finding) {

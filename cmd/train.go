@@ -15,7 +15,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/data/diagnose"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
@@ -36,8 +35,7 @@ type trainingFlags struct {
 	json, resume, verbose bool
 
 	blas string   // the matrix library in use
-	told []string // warnings that were given before the fit
-	how  string   // lines on the method that were given before a fit
+	told []string // what say has said
 
 	inPlace bool // nothing reads the table after the estimate but to describe it
 
@@ -46,11 +44,15 @@ type trainingFlags struct {
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
+	f.addTable(cmd)
+	f.addSteps(cmd)
+}
+
+func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
 	f.known.add(cmd)
 	f.transform.add(cmd)
-	f.addSteps(cmd)
 }
 
 // addSteps adds the flags of commands without a table, too.
@@ -86,11 +88,11 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
-	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
+func (f *trainingFlags) prepare(t *data.Table, file string) (*trainers.Prepared, error) {
+	return f.prepareBy(t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
 }
 
-func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
+func (f *trainingFlags) prepareBy(t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
 	if s.Domain, err = f.domain.read(t.Names); err != nil {
@@ -105,19 +107,9 @@ func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string
 		if s.Missingness != nil && t.Inside(s.Domain) == nil {
 			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
-		return nil, inTable(err, file, rowAdvice(err, others))
+		return nil, inTable(err, file, others)
 	}
 	return p, nil
-}
-
-// inTable adds the file to an error, unless it is about a setting.
-func inTable(err error, file, advice string) error {
-	var wrong *trainers.SettingError
-	var row *data.RowError
-	if errors.As(err, &wrong) || errors.As(err, &row) {
-		return atLine(err, file, advice)
-	}
-	return fmt.Errorf("%s: %w", file, err)
 }
 
 func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err error) {
@@ -137,42 +129,30 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 
 // saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
-	state, err := f.from, error(nil)
-	if state == nil {
-		state, err = resumed(cmd, f.resume, saved, &trainers.State{}, trainers.LoadState)
-	}
+	state, save, err := resumable(cmd, f.resume && f.from == nil, saved, cmp.Or(f.from, &trainers.State{}), trainers.LoadState)
 	if err != nil {
 		return nil, err
 	}
-	f.known.announce(cmd.ErrOrStderr(), p)
-	how := ""
+	stderr := cmd.ErrOrStderr()
+	f.known.announce(stderr, p)
 	if levels := p.LevelsText(); levels != "" && p.Estimator.NeedsOrdinal() {
-		how = fmt.Sprintf("method em-latent: %s\n", levels)
+		f.say(stderr, "", "method em-latent: "+levels)
 	}
 	if a := p.Assumption(); a != losses.NoGaps {
-		how += fmt.Sprintf("method %s assumes cells %v\n", p.Estimator.Name, a)
-	}
-	if how != f.how { // the second group of a comparison has the first one's
-		f.how = how
-		fmt.Fprint(cmd.ErrOrStderr(), how)
+		f.say(stderr, "", fmt.Sprintf("method %s assumes cells %v", p.Estimator.Name, a))
 	}
 	found, err := p.Findings()
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return slices.Contains(f.told, d.Message) })
-	writeFindings(cmd.ErrOrStderr(), found)
 	for _, d := range found {
-		f.told = append(f.told, d.Message)
+		f.say(stderr, fmt.Sprintf("%s: ", d.Severity), d.Message)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
+	bar := newProgress(stderr, f.verbose)
 	p.Spec.Steps.Observe = bar.observe
 	run := trainers.Run{State: state, Shard: f.shard, InPlace: f.inPlace}
 	if saved != "" {
-		pace := newSavePace()
-		run.Save = func(s *trainers.State) error {
-			return pace.save(cmd.Context(), func() error { return s.Save(saved) })
-		}
+		run.Save = save
 	}
 	r, err := p.Estimate(cmd.Context(), run)
 	bar.finish()
@@ -235,7 +215,13 @@ func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writ
 	} else {
 		summary(out)
 	}
-	f.warn(warnings, cmd.ErrOrStderr())
+	for _, w := range warnings {
+		prefix := "warning: "
+		if strings.HasPrefix(w, "WARNING: ") {
+			prefix = ""
+		}
+		f.say(cmd.ErrOrStderr(), prefix, w)
+	}
 	if !f.json {
 		fmt.Fprintln(out, last)
 	}
@@ -245,16 +231,11 @@ func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writ
 	return err
 }
 
-func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
-	for _, w := range warnings {
-		if slices.Contains(f.told, w) {
-			continue
-		}
-		f.told = append(f.told, w)
-		if !strings.HasPrefix(w, "WARNING: ") {
-			w = "warning: " + w
-		}
-		fmt.Fprintln(stderr, w)
+// say says each text once, though two groups are fitted and warnings repeat findings.
+func (f *trainingFlags) say(stderr io.Writer, prefix, text string) {
+	if !slices.Contains(f.told, text) {
+		f.told = append(f.told, text)
+		fmt.Fprintln(stderr, prefix+text)
 	}
 }
 
@@ -265,6 +246,22 @@ type networkFlags struct {
 	refit              bool
 	inference          string
 	config             regpath.Config
+
+	pictures pictureFlags // of networks of a table
+	leftOut  []string     // why columns are
+}
+
+// network fits a network of a table.
+func (f *networkFlags) network(cmd *cobra.Command, p *trainers.Prepared, file, saved string) (*trainers.Result, error) {
+	r, err := f.fit(cmd, p, file, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
+	if err != nil {
+		return nil, err
+	}
+	r.Network.Network.Labels = f.pictures.labels
+	if f.leftOut != nil {
+		r.Warnings, r.Model.Outcome.LeftOut = append(slices.Clone(f.leftOut), r.Warnings...), f.leftOut
+	}
+	return r, nil
 }
 
 // penalty is the default of --penalty in words.

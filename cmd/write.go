@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,6 +115,14 @@ type stages interface {
 
 func climb(cmd *cobra.Command, args []string, s stages) error {
 	start := time.Now()
+	if err := results(cmd, args, s); err != nil {
+		return err
+	}
+	return s.tell(cmd, time.Since(start))
+}
+
+// results takes all stages but tell.
+func results(cmd *cobra.Command, args []string, s stages) error {
 	if err := s.options(cmd, args); err != nil {
 		return asUsage(cmd, err)
 	}
@@ -131,12 +140,17 @@ func climb(cmd *cobra.Command, args []string, s stages) error {
 	if err := commit(func(set *atomicfile.Set) error { return s.write(set, cmd, args) }); err != nil {
 		return err
 	}
-	for _, state := range s.states() {
-		if err := atomicfile.Remove(state); err != nil {
-			return err
+	return removeStates(s.states()...)
+}
+
+// removeStates removes the states of an interrupted run; "" is none.
+func removeStates(states ...string) (err error) {
+	for _, state := range states {
+		if state != "" {
+			err = cmp.Or(err, atomicfile.Remove(state))
 		}
 	}
-	return s.tell(cmd, time.Since(start))
+	return err
 }
 
 func commit(write func(*atomicfile.Set) error) error {
@@ -185,44 +199,38 @@ const saveShare = 20
 // Tests shorten saveEach, the least time between saves.
 var saveEach = time.Second
 
-type savePace struct {
-	last time.Time     // when the last save ended, or the run began
-	took time.Duration // the last save
-}
-
-func newSavePace() savePace { return savePace{last: time.Now()} }
-
-func (p *savePace) save(ctx context.Context, save func() error) error {
-	if ctx.Err() == nil && time.Since(p.last) < max(saveEach, saveShare*p.took) {
-		return nil
+// resumable is what load finds of an interrupted run, or none, and what saves it now and then.
+func resumable[T interface{ Save(path string) error }](
+	cmd *cobra.Command, asked bool, path string, none T, load func(path string) (T, error),
+) (held T, save func(T) error, err error) {
+	last, took := time.Now(), time.Duration(0)
+	save = func(state T) error {
+		if cmd.Context().Err() == nil && time.Since(last) < max(saveEach, saveShare*took) {
+			return nil
+		}
+		start := time.Now()
+		err := state.Save(path)
+		last = time.Now()
+		took = last.Sub(start)
+		return err
 	}
-	start := time.Now()
-	err := save()
-	p.last = time.Now()
-	p.took = p.last.Sub(start)
-	return err
-}
-
-// resumed is what load finds of an interrupted run, or none.
-func resumed[T any](cmd *cobra.Command, asked bool, path string, none T, load func(path string) (T, error)) (T, error) {
 	if !asked {
-		return none, nil
+		return none, save, nil
 	}
-	held, err := load(path)
-	switch {
+	switch held, err = load(path); {
 	case errors.Is(err, os.ErrNotExist):
 		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(path))
-		return none, nil
+		return none, save, nil
 	case errors.Is(err, replicate.ErrOtherRun), errors.Is(err, fitted.ErrOtherImputation):
-		return none, usageError{fmt.Errorf("--resume: %s: %w", path, err)}
+		err = usageError{fmt.Errorf("--resume: %s: %w", path, err)}
 	}
-	return held, err
+	return held, save, err
 }
 
 // replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
 func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
-	path, pace := filepath.Join(out, stateFile), newSavePace()
-	done, err := resumed(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) {
+	path := filepath.Join(out, stateFile)
+	done, save, err := resumable(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) {
 		return replicate.Load[T](path, of)
 	})
 	if err != nil {
@@ -230,7 +238,7 @@ func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out stri
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	err = run(replicate.Config{Workers: f.spec.Steps.Workers,
-		Save:    func() error { return pace.save(cmd.Context(), func() error { return done.Save(path) }) },
+		Save:    func() error { return save(done) },
 		Observe: func(done, total int) { bar.count(cmd.Name(), units, done, total) }}, done)
 	bar.finish()
 	if errors.Is(err, context.Canceled) {
@@ -245,7 +253,7 @@ func parseShard(text string) (i, n int, err error) {
 	return i, n, obey(rule{text != "" && wrong, fmt.Sprintf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)})
 }
 
-// findShards are the shards in folders, in order; none if there is no such file.
+// findShards are the shards in folders, in order; none without folders.
 func findShards(pattern string, dirs []string) (paths []string, err error) {
 	n, of := 0, map[int]string{}
 	for _, dir := range dirs {
@@ -273,14 +281,12 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 	}
 	more := ""
 	switch left := n - len(of) - len(missing); {
+	case n == 0 && dirs != nil:
+		return nil, fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(dirs, ", "))
 	case missing == nil:
 		return paths, nil
 	case left > 0:
 		more = fmt.Sprintf(" and %d more", left)
 	}
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)
-}
-
-func noShards(pattern string, in []string) error {
-	return fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(in, ", "))
 }

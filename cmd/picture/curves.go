@@ -17,10 +17,10 @@ import (
 	"missingscore/internal/data/network"
 )
 
-// Curve is one pair along the path: λ > 0 in X, the partial correlation in Y.
+// Curve is one pair along the path: its partial correlation at each λ.
 type Curve struct {
 	Name   string
-	X, Y   []float64
+	Y      []float64
 	Chosen bool    // the pair is an edge of the result
 	Size   float64 // its partial correlation there
 
@@ -31,16 +31,9 @@ const labelled = 10
 
 // Path draws partial correlations against λ (log scale, decreasing): chosen edges blue or dashed
 // red, the strongest ten with names, others grey. A line marks the chosen λ unless NaN.
-func Path(curves []Curve, chosen float64) *plot.Plot {
+func Path(lambdas []float64, curves []Curve, chosen float64) *plot.Plot {
 	p := blank("Partial correlations along the path", "λ (log scale, decreasing)", "partial correlation")
-	p.X.Min, p.X.Max = extremes([]float64{chosen})
-	for _, c := range curves {
-		low, high := extremes(c.X)
-		p.X.Min, p.X.Max = min(p.X.Min, low), max(p.X.Max, high)
-	}
-	if p.X.Min > p.X.Max { // neither curves nor a λ
-		p.X.Min, p.X.Max = 1, 1
-	}
+	p.X.Min, p.X.Max = extremes(append([]float64{chosen}, lambdas...))
 	if p.X.Min == p.X.Max {
 		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
@@ -55,7 +48,7 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 		return math.Abs(c.size())
 	}
 	slices.SortStableFunc(drawn, func(a, b Curve) int { return cmp.Compare(rank(a), rank(b)) })
-	key := addCurves(p, drawn)
+	key := addCurves(p, lambdas, drawn)
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = -1, 1
 	}
@@ -64,12 +57,13 @@ func Path(curves []Curve, chosen float64) *plot.Plot {
 		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
 		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
 	}
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	return p
 }
 
-func addCurves(p *plot.Plot, drawn []Curve) (key row) {
+func addCurves(p *plot.Plot, lambdas []float64, drawn []Curve) (key row) {
 	const width = 1.4
+	last := floats.MinIdx(lambdas)
 	var names endLabels
 	var positive, negative, without, other bool
 	for i, c := range drawn {
@@ -78,11 +72,15 @@ func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 			style = link{pcor: c.size(), unsigned: c.Unsigned}.style(width)
 			positive, negative, without = positive || !c.Unsigned && c.size() >= 0, negative || c.size() < 0, without || c.Unsigned
 			if len(drawn)-i <= labelled {
-				names = append(names, endLabel{c.Name, c.end(), style})
+				names = append(names, endLabel{c.Name, plotter.XY{X: lambdas[last], Y: c.Y[last]}, style})
 			}
 		}
 		other = other || !c.Chosen
-		xy := c.moving()
+		first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 }) // a line from the last 0 keeps files small
+		if first < 0 {
+			first = len(c.Y) - 1
+		}
+		xy := points(lambdas, c.Y)[max(first-1, 0):]
 		p.Add(line(style, xy))
 		if len(xy) == 1 { // a path of one λ has no line to be seen
 			p.Add(dots(style.Color, xy))
@@ -112,20 +110,6 @@ func (c Curve) size() float64 {
 		size = c.Y[i]
 	}
 	return size
-}
-
-func (c Curve) end() plotter.XY {
-	i := floats.MinIdx(c.X)
-	return plotter.XY{X: c.X[i], Y: c.Y[i]}
-}
-
-// moving starts the curve at the last 0, which keeps files small.
-func (c Curve) moving() plotter.XYs {
-	first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 })
-	if first < 0 {
-		first = len(c.Y) - 1
-	}
-	return points(c.X, c.Y)[max(first-1, 0):]
 }
 
 // endLabels are names to the right of curves, moved apart.
@@ -269,7 +253,7 @@ func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot 
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	return p
 }
 
@@ -281,10 +265,7 @@ func ROC(rates []network.Rate, auc float64) *plot.Plot {
 	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
 	guess := line(guide(0.8), plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
-	p.Add(guess, l, dots(blue, xy))
-	p.Legend.YOffs = 4
-	p.Legend.Add("estimate", l)
-	p.Legend.Add("guessing", guess)
+	p.Add(guess, l, dots(blue, xy), keyAbove{{line: l.LineStyle, text: "estimate"}, {line: guess.LineStyle, text: "guessing"}})
 	return p
 }
 
@@ -403,7 +384,7 @@ func Stability(statistics []Band, wanted float64) *plot.Plot {
 		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: fill, LineStyle: draw.LineStyle{Color: fill}}, l, marks)
 		key = append(key, entry{line: l.LineStyle, text: s.Name})
 	}
-	p.Add(keyAbove{key})
+	p.Add(keyAbove(key))
 	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), 1
 	p.Add(line(guide(0.8), plotter.XYs{{X: 0, Y: wanted}, {X: p.X.Max, Y: wanted}}))
 	return p

@@ -14,10 +14,10 @@ import (
 
 func TestPath(t *testing.T) {
 	x := []float64{1, 0.1, 0.01}
-	p := Path([]Curve{
-		{"up", x, []float64{0, 0.2, 0.4}, true, 0.3, false},
-		{"crosses", x, []float64{0, -0.1, 0.1}, true, -0.2, false}, // negative in the result
-		{"other", x, []float64{0, 0, 0.3}, false, 0, false},
+	p := Path(x, []Curve{
+		{"up", []float64{0, 0.2, 0.4}, true, 0.3, false},
+		{"crosses", []float64{0, -0.1, 0.1}, true, -0.2, false}, // negative in the result
+		{"other", []float64{0, 0, 0.3}, false, 0, false},
 	}, 0.1)
 	require.Equal(t, 1.0, p.X.Norm(0.01), "λ decreases to the right")
 	require.Equal(t, 0.0, p.X.Norm(1))
@@ -38,10 +38,10 @@ func TestPath(t *testing.T) {
 // An edge that enters the path after the chosen λ has the sign of the result, or else the path's last.
 func TestSignsOfChosenEdges(t *testing.T) {
 	x := []float64{1, 0.1, 0.01}
-	all := leaves(t, Path([]Curve{
-		{"enters late", x, []float64{0, 0, 0.1}, true, -0.2, false},
-		{"never enters", x, []float64{0, 0, 0}, true, -0.1, false},
-		{"leaves again", x, []float64{0, -0.3, 0}, true, 0, false},
+	all := leaves(t, Path(x, []Curve{
+		{"enters late", []float64{0, 0, 0.1}, true, -0.2, false},
+		{"never enters", []float64{0, 0, 0}, true, -0.1, false},
+		{"leaves again", []float64{0, -0.3, 0}, true, 0, false},
 	}, math.NaN()))
 	require.Contains(t, texts(all), "chosen, negative")
 	require.NotContains(t, strings.Join(texts(all), "\n"), "chosen λ")

@@ -3,9 +3,11 @@ package picture
 import (
 	"image/color"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -54,19 +56,10 @@ func Wrap(label string) []string {
 			return lines
 		}
 	}
-	var lines []string
-	rest := []rune(label)
-	for len(rest) > 0 && len(lines) < mostLines {
-		line, ok := fill(pieces(string(rest)), mostLetters)
-		n := len([]rune(line))
-		if !ok {
-			n = min(len(rest), mostLetters)
-		}
-		lines, rest = append(lines, strings.TrimSpace(string(rest[:n]))), rest[n:]
-	}
-	if len(rest) > 0 {
-		last := []rune(lines[len(lines)-1])
-		lines[len(lines)-1] = string(last[:min(len(last), mostLetters-1)]) + "…"
+	lines, _ := wrap(label, mostLetters)
+	if len(lines) > mostLines {
+		last := []rune(lines[mostLines-1])
+		lines = append(lines[:mostLines-1], string(last[:min(len(last), mostLetters-1)])+"…")
 	}
 	return lines
 }
@@ -74,48 +67,33 @@ func Wrap(label string) []string {
 // even breaks a label into at most most lines with the shortest longest line; nil if it does not fit.
 func even(label string, most, letters int) []string {
 	for width := 1; width <= letters; width++ {
-		var lines []string
-		rest := pieces(label)
-		for len(rest) > 0 && len(lines) <= most {
-			line, ok := fill(rest, width)
-			if !ok {
-				break
-			}
-			lines = append(lines, strings.TrimSpace(line))
-			for n := 0; n < len(line); rest = rest[1:] {
-				n += len(rest[0])
-			}
-		}
-		if len(rest) == 0 && len(lines) <= most {
+		if lines, whole := wrap(label, width); whole && len(lines) <= most {
 			return lines
 		}
 	}
 	return nil
 }
 
-// fill joins pieces up to a number of letters; it fails if the first is longer.
-func fill(pieces []string, letters int) (line string, ok bool) {
-	for _, p := range pieces {
-		if len([]rune(strings.TrimSpace(line+p))) > letters {
-			break
-		}
-		line, ok = line+p, true
-	}
-	return line, ok
-}
+var piece = regexp.MustCompile(`[^ .\-_/–]*[ .\-_/–]?`)
 
-func pieces(label string) (out []string) {
-	start := 0
-	for i, r := range label {
-		if strings.ContainsRune(" .-_/–", r) {
-			end := i + len(string(r))
-			out, start = append(out, label[start:end]), end
+// wrap breaks a label into lines of at most width letters; words are not whole if one is longer.
+func wrap(label string, width int) (lines []string, whole bool) {
+	line, whole := "", true
+	fits := func(text string) bool { return utf8.RuneCountInString(strings.TrimSpace(text)) <= width }
+	for _, p := range piece.FindAllString(label, -1) {
+		if line != "" && !fits(line+p) {
+			lines, line = append(lines, strings.TrimSpace(line)), ""
 		}
+		for ; !fits(p); whole = false {
+			letters := []rune(p)
+			lines, p = append(lines, string(letters[:width])), string(letters[width:])
+		}
+		line += p
 	}
-	if start < len(label) {
-		out = append(out, label[start:])
+	if line != "" {
+		lines = append(lines, strings.TrimSpace(line))
 	}
-	return out
+	return lines, whole
 }
 
 type wrapped struct {
@@ -129,25 +107,19 @@ func measured(lines []string) wrapped {
 	for _, line := range lines {
 		w.width = max(w.width, sans(100).Width(line)/100)
 	}
+	w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
 	return w
 }
 
-// broken are the ways to break the label in a circle, and beside it, the usual one first.
-func broken(label string) (inside, beside []wrapped) {
-	usual := Wrap(label)
-	beside = []wrapped{measured(usual)}
+// broken are the ways to break a label, the usual one first.
+func broken(label string) []wrapped {
+	ways := []wrapped{measured(Wrap(label))}
 	for n := 1; n <= mostLines; n++ {
-		lines := even(label, n, mostLetters)
-		if len(lines) != n {
-			continue
-		}
-		w := measured(lines)
-		w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
-		if inside = append(inside, w); !slices.Equal(lines, usual) {
-			beside = append(beside, w)
+		if lines := even(label, n, mostLetters); len(lines) == n && !slices.Equal(lines, ways[0].lines) {
+			ways = append(ways, measured(lines))
 		}
 	}
-	return inside, beside
+	return ways
 }
 
 // insides returns labels that fit into their circles, if at least half of them do.
@@ -155,7 +127,7 @@ func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, siz
 	best := map[int]vg.Length{}
 	shown := 0
 	size = insideMost
-	for i, ways := range c.inner {
+	for i, ways := range c.ways {
 		if !c.Shown[i] {
 			continue
 		}
@@ -174,7 +146,7 @@ func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, siz
 	}
 	inside = map[int]wrapped{}
 	for i := range best {
-		for _, w := range slices.Backward(c.inner[i]) {
+		for _, w := range slices.Backward(c.ways[i]) {
 			if w.fits*radius*vg.Length(c.radii[i]) >= size {
 				inside[i] = w
 			}
@@ -273,7 +245,7 @@ func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 }
 
 func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
-	for way, label := range c.outer[i] {
+	for way, label := range c.ways[i] {
 		for side := range rings * len(sides) {
 			n := c.beside(g, i, label, side)
 			b := n.box()
@@ -301,11 +273,9 @@ func (c *chart) covered(g placed, n name) float64 {
 	const line = 1.5 // points that a thin line is wide to the eye
 	cost := heavy * c.discsUnder(g, n)
 	box := n.box()
-	for _, l := range c.links {
-		if size := math.Abs(l.pcor); size >= c.limits.Minimum {
-			wide, coloured := c.limits.share(size)
-			cost += line * (0.3 + 0.7*coloured + 2*wide) * within(box, g.at[l.ends[0]], g.at[l.ends[1]])
-		}
+	for _, l := range c.drawn() {
+		wide, coloured := c.limits.share(math.Abs(l.pcor))
+		cost += line * (0.3 + 0.7*coloured + 2*wide) * within(box, g.at[l.ends[0]], g.at[l.ends[1]])
 	}
 	return cost
 }

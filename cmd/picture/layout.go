@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 
@@ -34,11 +35,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	}
 	g := lengths(len(names), edges, rank)
 	parts := topo.ConnectedComponents(g)
-	for _, part := range parts {
-		slices.SortFunc(part, byID)
-	}
-	slices.SortFunc(parts, larger)
-	sorted := make([]r2.Vec, len(names))
+	largestFirst(parts)
 	var blocks []block
 	for _, part := range parts {
 		b := block{nodes: part, at: laidOut(g, part)}
@@ -46,12 +43,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 		b.spread()
 		blocks = append(blocks, b)
 	}
-	pack(blocks, sorted)
-	out := make([]r2.Vec, len(names))
-	for i := range out {
-		out[i] = sorted[rank[i]]
-	}
-	return out
+	return pack(blocks, order)
 }
 
 // placesFrom keeps given places. Other nodes go near their neighbours, or into a row below.
@@ -60,25 +52,26 @@ func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec 
 		return Places(names, edges)
 	}
 	var fixed []r2.Vec
-	at, free := make([]r2.Vec, len(names)), make([]bool, len(names))
+	at, free := make([]r2.Vec, len(names)), make([]float64, len(names))
 	for i, name := range names {
 		var known bool
 		if at[i], known = given[name]; known {
 			fixed = append(fixed, at[i])
+		} else {
+			free[i] = 1
 		}
-		free[i] = !known
 	}
 	low, _ := bounds(fixed)
 	step, below := unit(fixed), 0.0
 	for i := range names {
-		if !free[i] {
+		if free[i] == 0 {
 			continue
 		}
 		var sum r2.Vec
 		weight := 0.0
 		for _, e := range edges {
 			other := e.From + e.To - i
-			if (e.From == i) != (e.To == i) && !free[other] {
+			if (e.From == i) != (e.To == i) && free[other] == 0 {
 				sum, weight = r2.Add(sum, r2.Scale(e.Weight, at[other])), weight+e.Weight
 			}
 		}
@@ -96,10 +89,7 @@ func unit(at []r2.Vec) float64 {
 	if len(at) < 2 {
 		return 1
 	}
-	low, high := bounds(at)
-	across, down, k := high.X-low.X, high.Y-low.Y, float64(len(at))
-	side := max(math.Sqrt(across*down/k), across/(k-1), down/(k-1))
-	least := math.Inf(1)
+	side, least := spacing(at), math.Inf(1)
 	for i, a := range at {
 		for _, b := range at[:i] {
 			least = min(least, r2.Norm(r2.Sub(a, b)))
@@ -111,32 +101,31 @@ func unit(at []r2.Vec) float64 {
 	return max(min(least/nearest, 1.4*side), 0.4*side)
 }
 
+// spacing is the mean distance between neighbours of at least two places.
+func spacing(at []r2.Vec) float64 {
+	low, high := bounds(at)
+	across, down, k := high.X-low.X, high.Y-low.Y, float64(len(at))
+	return max(math.Sqrt(across*down/k), across/(k-1), down/(k-1))
+}
+
 type block struct {
 	nodes []graph.Node
 	at    []r2.Vec
 }
 
-// turn rotates the longest axis to horizontal, with fixed orientation.
+// turn rotates the longest axis to horizontal.
 func (b block) turn() {
 	var mean r2.Vec
 	for _, p := range b.at {
 		mean = r2.Add(mean, r2.Scale(1/float64(len(b.at)), p))
 	}
-	var xx, xy, yy float64
-	for i, p := range b.at {
-		p = r2.Sub(p, mean)
-		b.at[i] = p
-		xx, xy, yy = xx+p.X*p.X, xy+p.X*p.Y, yy+p.Y*p.Y
-	}
-	sin, cos := math.Sincos(-math.Atan2(2*xy, xx-yy) / 2)
-	var skewX, skewY float64
-	for i, p := range b.at {
-		p = r2.Vec{X: cos*p.X - sin*p.Y, Y: sin*p.X + cos*p.Y}
-		b.at[i] = p
-		skewX, skewY = skewX+p.X*p.X*p.X, skewY+p.Y*p.Y*p.Y
+	var sum complex128 // of squares, whose direction is twice the axis's
+	for _, p := range b.at {
+		z := complex(p.X-mean.X, p.Y-mean.Y)
+		sum += z * z
 	}
 	for i, p := range b.at {
-		b.at[i] = r2.Vec{X: math.Copysign(1, skewX) * p.X, Y: math.Copysign(1, skewY) * p.Y}
+		b.at[i] = r2.Rotate(p, -cmplx.Phase(sum)/2, mean)
 	}
 }
 
@@ -149,8 +138,10 @@ func bounds(places []r2.Vec) (low, high r2.Vec) {
 	return low, high
 }
 
-func pack(blocks []block, out []r2.Vec) {
+// pack places blocks in rows; node k of the blocks is order[k].
+func pack(blocks []block, order []int) []r2.Vec {
 	const room = 1.0
+	out := make([]r2.Vec, len(order))
 	area, widest := 0.0, 0.0
 	for _, b := range blocks {
 		low, high := bounds(b.at)
@@ -166,10 +157,11 @@ func pack(blocks []block, out []r2.Vec) {
 			left, top, row = 0, top-row, 0
 		}
 		for i, node := range b.nodes {
-			out[node.ID()] = r2.Vec{X: left + room/2 + b.at[i].X - low.X, Y: top - room/2 + b.at[i].Y - high.Y}
+			out[order[node.ID()]] = r2.Vec{X: left + room/2 + b.at[i].X - low.X, Y: top - room/2 + b.at[i].Y - high.Y}
 		}
 		left, row = left+across, max(row, down)
 	}
+	return out
 }
 
 const lengthPower = 0.5
@@ -193,143 +185,55 @@ func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
 	return g
 }
 
-// distances are shortest path lengths within a part, (k, k).
-func distances(g *simple.WeightedUndirectedGraph, part []graph.Node) []float64 {
-	k := len(part)
-	all := make([]float64, k*k)
-	for i, source := range part {
-		from := path.DijkstraFrom(source, g)
-		for j := i + 1; j < k; j++ { // rounding may choose another of two equally long ways from the other side
-			all[i*k+j] = from.WeightTo(part[j].ID())
-			all[j*k+i] = all[i*k+j]
-		}
-	}
-	return all
-}
-
-// laidOut gives the nodes of a connected part places of little stress
-//
-//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
-//
-// with d_ij the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient descent
-// over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626): of several starts
-// near the least stress, the one with the fewest crossings. gonum's IsomapR2 crosses edges twice as
-// often, and EadesR2 knows no lengths.
-func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
-	k := len(part)
-	if k == 1 {
-		return make([]r2.Vec, 1)
-	}
-	d := distances(g, part)
-	type candidate struct {
-		at     []r2.Vec
-		stress float64
-	}
-	var found []candidate
-	least := math.Inf(1)
-	for start := range starts(k) {
-		at := descend(d, k, rand.New(rand.NewPCG(uint64(k), uint64(start))))
-		found = append(found, candidate{at, stress(d, at)})
-		least = min(least, found[start].stress)
-	}
-	var best []r2.Vec
-	fewest := math.Inf(1)
-	for _, c := range found {
-		if c.stress > tolerated*least {
-			continue
-		}
-		if n := crossings(g, part, c.at); n < fewest {
-			best, fewest = c.at, n
-		}
-	}
-	return best
-}
-
-const tolerated = 1.1
-
-func starts(k int) int { return max(1, min(40, 100000/(k*k))) }
-
-// crossings counts crossing edges, weighted by 1/(product of lengths).
-func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec) float64 {
-	type line struct {
-		a, b   int
-		weight float64
-	}
-	var lines []line
-	for i, x := range part {
-		for j, y := range part[i+1:] {
-			if length, ok := g.Weight(x.ID(), y.ID()); ok {
-				lines = append(lines, line{i, i + 1 + j, 1 / length})
-			}
-		}
-	}
-	sum := 0.0
-	for i, x := range lines {
-		for _, y := range lines[:i] {
-			if x.a != y.a && x.a != y.b && x.b != y.a && x.b != y.b && cross(at[x.a], at[x.b], at[y.a], at[y.b]) {
-				sum += x.weight * y.weight
-			}
-		}
-	}
-	return sum
-}
-
-func cross(a, b, c, d r2.Vec) bool {
-	side := func(p, q, r r2.Vec) float64 { return r2.Cross(r2.Sub(q, p), r2.Sub(r, p)) }
-	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0
-}
-
 const (
 	sweeps    = 60   // over all pairs
 	smallStep = 0.02 // the last sweep's, as a share of the way to the wanted distance of the nearest pairs
 )
 
-// descend moves pairs in random order towards their distances d (k, k), with decreasing steps.
-func descend(d []float64, k int, rng *rand.Rand) []r2.Vec {
+// laidOut gives the nodes of a connected part places of little stress
+//
+//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
+//
+// with d_ij the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient descent:
+// pairs in random order move towards their distances, with decreasing steps (Zheng, Pawar & Goodman
+// 2018, https://arxiv.org/abs/1710.04626). gonum's IsomapR2 crosses edges twice as often, and
+// EadesR2 knows no lengths.
+func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
+	k := len(part)
+	if k == 1 {
+		return make([]r2.Vec, 1)
+	}
+	type pair struct {
+		i, j int
+		want float64
+	}
+	var pairs []pair
 	longest, shortest := 0.0, math.Inf(1)
-	for i := range k {
+	for i, source := range part {
+		from := path.DijkstraFrom(source, g)
 		for j := range i {
-			longest, shortest = max(longest, d[i*k+j]), min(shortest, d[i*k+j])
+			want := from.WeightTo(part[j].ID())
+			pairs = append(pairs, pair{i, j, want})
+			longest, shortest = max(longest, want), min(shortest, want)
 		}
 	}
+	rng := rand.New(rand.NewPCG(uint64(k), 1))
 	at := make([]r2.Vec, k)
 	for i := range at {
 		at[i] = r2.Vec{X: longest * (rng.Float64() - 0.5), Y: longest * (rng.Float64() - 0.5)}
-	}
-	pairs := make([][2]int32, 0, k*(k-1)/2)
-	for i := range k {
-		for j := range i {
-			pairs = append(pairs, [2]int32{int32(i), int32(j)})
-		}
 	}
 	first, last := longest*longest, smallStep*shortest*shortest
 	for sweep := range sweeps {
 		rate := first * math.Pow(last/first, float64(sweep)/(sweeps-1))
 		rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 		for _, p := range pairs {
-			i, j := p[0], p[1]
-			want := d[int(i)*k+int(j)]
-			apart := r2.Sub(at[i], at[j])
+			apart := r2.Sub(at[p.i], at[p.j])
 			far := r2.Norm(apart)
-			if far == 0 {
-				apart, far = r2.Vec{X: shortest}, shortest
-			}
-			step := r2.Scale(min(1, rate/(want*want))*(far-want)/2/far, apart)
-			at[i], at[j] = r2.Sub(at[i], step), r2.Add(at[j], step)
+			step := r2.Scale(min(1, rate/(p.want*p.want))*(far-p.want)/2/far, apart)
+			at[p.i], at[p.j] = r2.Sub(at[p.i], step), r2.Add(at[p.j], step)
 		}
 	}
 	return at
-}
-
-func stress(d []float64, at []r2.Vec) float64 {
-	sum, k := 0.0, len(at)
-	for i := range at {
-		for j := range i {
-			miss := r2.Norm(r2.Sub(at[i], at[j]))/d[i*k+j] - 1
-			sum += miss * miss
-		}
-	}
-	return sum
 }
 
 const (
@@ -343,48 +247,31 @@ func (b block) spread() {
 	if k == 1 {
 		return
 	}
-	low, high := bounds(b.at)
-	across, down := high.X-low.X, high.Y-low.Y
-	unit := max(math.Sqrt(across*down/float64(k)), across/float64(k-1))
+	scale := 1 / spacing(b.at)
 	for i, p := range b.at {
-		b.at[i] = r2.Scale(1/max(unit, math.SmallestNonzeroFloat64), p)
+		b.at[i] = r2.Scale(scale, p)
 	}
-	push(b.at, slices.Repeat([]bool{true}, k), 1)
+	push(b.at, slices.Repeat([]float64{1}, k), 1)
 }
 
-func push(at []r2.Vec, free []bool, unit float64) {
-	for range spreadings {
-		moved := false
+// push moves nodes that are nearer than nearest units apart; free is 1, or 0 for nodes that stay.
+func push(at []r2.Vec, free []float64, unit float64) {
+	for moved, sweep := true, 0; moved && sweep < spreadings; sweep++ {
+		moved = false
 		for i := range at {
 			for j := range i {
-				moved = (free[i] || free[j]) && separate(at, free, i, j, unit) || moved
+				gap, movable := r2.Sub(at[i], at[j]), free[i]+free[j]
+				far := r2.Norm(gap)
+				if far >= (nearest-1e-6)*unit || movable == 0 {
+					continue
+				}
+				if far == 0 {
+					gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
+				}
+				step := r2.Scale((nearest*unit-far)/far/movable, gap)
+				at[i], at[j] = r2.Add(at[i], r2.Scale(free[i], step)), r2.Sub(at[j], r2.Scale(free[j], step))
+				moved = true
 			}
 		}
-		if !moved {
-			return
-		}
 	}
-}
-
-// separate moves free nodes to nearest units apart; false if they were.
-func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
-	gap := r2.Sub(at[i], at[j])
-	far := r2.Norm(gap)
-	if far >= (nearest-1e-6)*unit {
-		return false
-	}
-	if far == 0 {
-		gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
-	}
-	step := r2.Scale((nearest*unit-far)/far, gap)
-	if free[i] && free[j] {
-		step = r2.Scale(0.5, step)
-	}
-	if free[i] {
-		at[i] = r2.Add(at[i], step)
-	}
-	if free[j] {
-		at[j] = r2.Sub(at[j], step)
-	}
-	return true
 }

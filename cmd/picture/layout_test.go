@@ -86,6 +86,11 @@ func measure(n tried, at []r2.Vec) (crossings int, stress float64) {
 	return crossings, stress / pairs
 }
 
+func cross(a, b, c, d r2.Vec) bool {
+	side := func(p, q, r r2.Vec) float64 { return r2.Cross(r2.Sub(q, p), r2.Sub(r, p)) }
+	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0
+}
+
 // Over all networks Fruchterman–Reingold has 755 crossings and 0.883 of stress.
 func TestQuality(t *testing.T) {
 	var crossings, theirs, fewer, lower int

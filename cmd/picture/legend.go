@@ -74,49 +74,41 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 		fill(append(key, entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.limits.Maximum)})...)
 	}
 	var groups, words []entry
+	say := func(format string, of ...any) { words = append(words, entry{text: fmt.Sprintf(format, of...)}) }
 	if c.levels != "" {
-		words = append(words, entry{text: c.levels})
+		say("%s", c.levels)
 	}
 	if !c.Found {
 		for _, g := range c.Groups {
 			groups = append(groups, entry{colour: g.Colour, text: g.Name})
 		}
 	}
-	fill(groups...)
-	for _, text := range c.footer() {
-		words = append(words, entry{text: text})
-	}
-	fill(words...)
-	return rows
-}
-
-func (c *chart) footer() (words []string) {
-	nodes, edges := len(c.byStrength()), c.drawn()
-	if c.limits.Cut > 0 && len(c.links) > 0 {
-		words = append(words, fmt.Sprintf("wider from %.2g, paler below", c.limits.Cut))
+	nodes, edges, links := len(c.byStrength()), len(c.drawn()), len(c.links)
+	if c.limits.Cut > 0 && links > 0 {
+		say("wider from %.2g, paler below", c.limits.Cut)
 	}
 	switch {
-	case len(c.links) == 0:
-		words = append(words, cmp.Or(c.none, "no edges"))
-	case edges < len(c.links):
-		drawn := fmt.Sprintf("%d of %d", edges, c.all)
-		if c.other != nil {
-			drawn += fmt.Sprintf(" and %d of %d", c.other.drawn(), c.other.all)
-		}
-		words = append(words, fmt.Sprintf("minimum %.2g: %s edges drawn", c.limits.Minimum, drawn))
-	case c.all > len(c.links):
-		words = append(words, fmt.Sprintf("the %d strongest of %d edges", len(c.links), c.all))
+	case links == 0:
+		say("%s", cmp.Or(c.none, "no edges"))
+	case edges < links && c.other != nil:
+		say("minimum %.2g: %d of %d and %d of %d edges drawn", c.limits.Minimum, edges, c.all, len(c.other.drawn()), c.other.all)
+	case edges < links:
+		say("minimum %.2g: %d of %d edges drawn", c.limits.Minimum, edges, c.all)
+	case c.all > links:
+		say("the %d strongest of %d edges", links, c.all)
 	}
-	if nodes < len(c.Labels) && len(c.links) > 0 {
-		words = append(words, fmt.Sprintf("the %d of %d nodes with edges", nodes, len(c.Labels)))
+	if nodes < len(c.Labels) && links > 0 {
+		say("the %d of %d nodes with edges", nodes, len(c.Labels))
 	}
 	if c.Found && len(c.Groups) > 0 {
-		words = append(words, "colours are modules")
+		say("colours are modules")
 	}
 	if low, high := extremes(c.sizes); low < high {
-		words = append(words, fmt.Sprintf("size of nodes: %s, %.2g to %.2g", strings.ReplaceAll(c.NodeSize, "_", " "), low, high))
+		say("size of nodes: %s, %.2g to %.2g", strings.ReplaceAll(c.NodeSize, "_", " "), low, high)
 	}
-	return words
+	fill(groups...)
+	fill(words...)
+	return rows
 }
 
 func (e entry) width() vg.Length {
@@ -164,21 +156,20 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-type keyAbove struct{ row }
+type keyAbove row
 
 func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
-	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
+	row(k).draw(c, vg.Point{X: c.Min.X + row(k).width()/2, Y: c.Max.Y + legendHeight/2})
 }
 
 func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
 }
 
-func (c *chart) drawn() (edges int) {
-	for _, l := range c.links {
-		if math.Abs(l.pcor) >= c.limits.Minimum {
-			edges++
-		}
-	}
-	return edges
+// drawn are the links from the minimum on; the strongest are last.
+func (c *chart) drawn() []link {
+	first, _ := slices.BinarySearchFunc(c.links, c.limits.Minimum, func(l link, least float64) int {
+		return cmp.Compare(math.Abs(l.pcor), least)
+	})
+	return c.links[first:]
 }

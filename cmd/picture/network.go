@@ -40,8 +40,7 @@ type chart struct {
 	sizes    []float64   // of nodes, as given
 	radii    []float64   // of nodes, from 0.5 to 1
 	unit     float64     // of places
-	inner    [][]wrapped // labels in circles
-	outer    [][]wrapped // ways to break labels beside circles
+	ways     [][]wrapped // to break labels, the usual one first
 	of       string      // the name of a link's size; empty: the partial correlation's
 	signs    [2]string   // the meanings of positive and negative ones; empty: positive, negative
 	none     string      // what the legend says without edges; empty: no edges
@@ -56,13 +55,13 @@ func newChart(n *network.Network, sizes []float64, s *Scene) *chart {
 		c.strength[l.ends[1]] += math.Abs(l.pcor)
 	}
 	var shown []r2.Vec
-	c.inner, c.outer, c.radii = make([][]wrapped, len(n.Nodes)), make([][]wrapped, len(n.Nodes)), Radii(sizes, len(n.Nodes))
+	c.ways, c.radii = make([][]wrapped, len(n.Nodes)), Radii(sizes, len(n.Nodes))
 	for i, label := range s.Labels {
 		if !s.Shown[i] {
 			continue
 		}
 		shown = append(shown, s.Places[i])
-		c.inner[i], c.outer[i] = broken(label)
+		c.ways[i] = broken(label)
 	}
 	c.unit = unit(shown)
 	return c
@@ -108,11 +107,8 @@ func (c *chart) nodesAndLinks(paper draw.Canvas) {
 	for _, ends := range c.marked {
 		stroke(ends, draw.LineStyle{Color: halo, Width: g.widest + 5})
 	}
-	for _, l := range c.links {
+	for _, l := range c.drawn() {
 		size := math.Abs(l.pcor)
-		if size < c.limits.Minimum {
-			continue
-		}
 		wide, coloured := c.limits.share(size)
 		width := max(thinnest, g.widest*vg.Length(wide))
 		if c.limits.Cut > 0 && size >= c.limits.Cut {
@@ -218,7 +214,7 @@ func (c *chart) corners(g placed) (low, high vg.Point) {
 		add(vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)})
 		if len(c.Labels) <= mostNamed && g.inside[i].lines == nil {
 			for side := range upright {
-				add(c.beside(g, i, c.outer[i][0], side).box())
+				add(c.beside(g, i, c.ways[i][0], side).box())
 			}
 		}
 	}

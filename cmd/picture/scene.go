@@ -167,15 +167,13 @@ func (s *Scene) Side() vg.Length {
 
 // WriteLayout writes name, x and y of the shown nodes, the y axis pointing up.
 func (s *Scene) WriteLayout(w io.Writer, names []string) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"name", "x", "y"})
+	lines := [][]string{{"name", "x", "y"}}
 	for i, at := range s.Places {
 		if s.Shown[i] {
-			c.Write([]string{printable.Text(names[i]), fmt.Sprintf("%.4f", at.X+0), fmt.Sprintf("%.4f", at.Y+0)})
+			lines = append(lines, []string{printable.Text(names[i]), fmt.Sprintf("%.4f", at.X+0), fmt.Sprintf("%.4f", at.Y+0)})
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 func named(nodes []string, groups map[string]string) (of []int, out []Group) {
@@ -227,9 +225,6 @@ const leastModule = 3
 // first, −1 for none. Modules below leastModule nodes, and a single module, do not count.
 func modules(n int, links []link) (of []int, groups []Group) {
 	of = slices.Repeat([]int{-1}, n)
-	if len(links) == 0 {
-		return of, nil
-	}
 	g := weighted{simple.NewWeightedUndirectedGraph(0, 0)}
 	for _, l := range links {
 		if l.pcor != 0 && l.ends[0] != l.ends[1] {
@@ -244,10 +239,7 @@ func modules(n int, links []link) (of []int, groups []Group) {
 	if len(found) < 2 {
 		return of, nil
 	}
-	for _, m := range found {
-		slices.SortFunc(m, byID)
-	}
-	slices.SortFunc(found, larger)
+	largestFirst(found)
 	for i, m := range found[:min(len(found), len(palette))] {
 		groups = append(groups, Group{Colour: groupColour(i)})
 		for _, node := range m {
@@ -274,6 +266,10 @@ func inOrder(nodes graph.Nodes) graph.Nodes {
 
 func byID(a, b graph.Node) int { return cmp.Compare(a.ID(), b.ID()) }
 
-func larger(a, b []graph.Node) int {
-	return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0]))
+// largestFirst sorts parts by size, and the nodes of each by number.
+func largestFirst(parts [][]graph.Node) {
+	for _, part := range parts {
+		slices.SortFunc(part, byID)
+	}
+	slices.SortFunc(parts, func(a, b []graph.Node) int { return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0])) })
 }

@@ -146,8 +146,6 @@ func blank(title, x, y string) *plot.Plot {
 	p.X.Label.Text, p.Y.Label.Text = Short(x, 120), Short(y, 120)
 	restyle := func(s *text.Style, size vg.Length) { s.Font, s.Color = sans(size).Font, ink }
 	restyle(&p.Title.TextStyle, titleSize)
-	restyle(&p.Legend.TextStyle, legendSize)
-	p.Legend.ThumbnailWidth, p.Legend.Padding = 24, 2
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		restyle(&a.Label.TextStyle, axisSize)
 		restyle(&a.Tick.Label, legendSize)

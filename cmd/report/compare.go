@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -40,27 +41,29 @@ type Comparison struct {
 	Style    picture.Style // of its pictures
 	Result   *compare.Result
 	Warnings []string
-	Without  string // how many rows are of no group; "" for none
-	JSON     []byte // of compare.json
+	Without  string         // how many rows are of no group; "" for none
+	JSON     map[string]any // compare.json
 }
 
 // Differing are the pairs with q ≤ DifferenceRate, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
-	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d) <= DifferenceRate) })
+	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d).Q <= DifferenceRate) })
 }
 
-// certain is the smaller q of permutation and estimates.
-func certain(d compare.Difference) float64 {
-	if d.Estimates != nil && d.Estimates.Q < d.Q {
-		return d.Estimates.Q
+// certain are the numbers by permutation or of the estimates, those with the smaller q.
+func certain(d compare.Difference) network.Uncertainty {
+	u := network.Unknown(0)
+	u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, d.Q
+	if e := d.Estimates; e != nil && e.Q < d.Q {
+		u.Estimate, u.Low, u.High, u.P, u.Q = e.Value, e.Low, e.High, e.P, e.Q
 	}
-	return d.Q
+	return u
 }
 
 func (c Comparison) Ranked() []compare.Difference {
 	ranked := slices.Clone(c.Result.Pairs)
 	slices.SortStableFunc(ranked, func(a, b compare.Difference) int {
-		return cmp.Or(cmp.Compare(certain(a), certain(b)), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
+		return cmp.Or(cmp.Compare(certain(a).Q, certain(b).Q), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
 	})
 	return ranked
 }
@@ -111,7 +114,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 			x.size(c.Style.NodeSize, sizes[:]...)
 			return c.page(x, shown).write(w)
 		}},
-		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
+		{"compare.json", func(w io.Writer) error { return json.NewEncoder(printable.Writer{W: w}).Encode(c.JSON) }},
 	}); err != nil {
 		return err
 	}
@@ -125,11 +128,7 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
-		value := d.Value
-		if d.Estimates != nil && d.Estimates.Q < d.Q { // the more certain of the two
-			value = d.Estimates.Value
-		}
-		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
+		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: certain(d).Estimate})
 	}
 	side := s.Side()
 	var both [2]picture.TitledNetwork
@@ -236,7 +235,7 @@ type Power struct {
 	Result   *power.Result
 	Theme    picture.Theme
 	Settings [][2]string
-	JSON     []byte // of power.json
+	JSON     map[string]any // power.json
 }
 
 func WritePower(set *atomicfile.Set, dir string, p Power) error {
@@ -247,7 +246,7 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	return write(set, dir, []file{
 		{"power.csv", p.Result.Write},
 		{"report.html", func(w io.Writer) error { return p.page(&shown[0]).write(w) }},
-		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
+		{"power.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(p.JSON) }},
 	})
 }
 

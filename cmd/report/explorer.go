@@ -275,7 +275,21 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		if i == r.Chosen {
 			x.Chosen = len(x.Lambdas)
 		}
-		x.takePoint(r, i)
+		p, d, place := r.Points[i], len(r.Names), len(x.Lambdas)
+		x.Lambdas = append(x.Lambdas, p.Lambda)
+		p.EachEdge(d, r.Threshold, func(j, k int) {
+			i, ok := x.at[[2]int{j, k}]
+			if !ok {
+				return
+			}
+			if x.Path[i] == nil {
+				x.Path[i] = []int{place}
+			}
+			for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
+				x.Path[i] = append(x.Path[i], 0)
+			}
+			x.Path[i] = append(x.Path[i], int(math.Round(1000*p.PartialCorrelation(d, j, k))))
+		})
 	}
 	x.Along = "Partial correlations from the largest to the smallest λ. The dashed line marks the λ of the picture; click to change it."
 	if r.Choice != "" {
@@ -288,25 +302,6 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 	}
 }
 
-func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
-	p, d, place := r.Points[point], len(r.Names), len(x.Lambdas)
-	x.Lambdas = append(x.Lambdas, p.Lambda)
-	p.EachEdge(d, r.Threshold, func(j, k int) {
-		i, ok := x.at[[2]int{j, k}]
-		if !ok {
-			return
-		}
-		thousandths := int(math.Round(1000 * p.PartialCorrelation(d, j, k)))
-		if x.Path[i] == nil {
-			x.Path[i] = []int{place}
-		}
-		for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
-			x.Path[i] = append(x.Path[i], 0)
-		}
-		x.Path[i] = append(x.Path[i], thousandths)
-	})
-}
-
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
 	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)
@@ -316,13 +311,9 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 			x.Left += " differences.csv has more pairs."
 			break
 		}
-		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(certain(d) <= x.Rates()[0]) {
+		u := certain(d)
+		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(u.Q <= x.Rates()[0]) {
 			continue
-		}
-		u := network.Unknown(0)
-		u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, certain(d)
-		if e := d.Estimates; e != nil && e.Q == u.Q && e.Q < d.Q { // the more certain of the two
-			u.Estimate, u.Low, u.High, u.P = e.Value, e.Low, e.High, e.P
 		}
 		j, k := x.names[d.From], x.names[d.To]
 		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])

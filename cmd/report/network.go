@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -57,45 +56,39 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
-	files := []file{
-		{"edges.csv", r.Network.WriteEdges},
-		{"network.graphml", r.Network.WriteGraphML},
-		{"network.dot", r.Network.WriteDOT},
-		{"network.json", r.Network.WriteJSON},
-		{"centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) }},
-		{"columns.csv", func(w io.Writer) error {
-			return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom)
-		}},
-		{"layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) }},
-		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
-		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, sizes, shown) }},
+	var files []file
+	add := func(when bool, name string, write func(io.Writer) error) {
+		if when {
+			files = append(files, file{name, write})
+		}
 	}
-	if len(r.Names) <= mostInMatrix {
-		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
-	}
-	if r.Network.HasLevels() {
-		files = append(files, file{"levels.csv", r.Network.WriteLevels})
-	}
-	if r.Inference != nil {
-		files = append(files, file{"pairs.csv", r.Network.WritePairs})
-	}
-	if found := r.Inference; found != nil && found.Edges != nil {
-		files = append(files, file{"edge_differences.csv", func(w io.Writer) error {
-			return writeDifferences(w, []string{"from", "to"}, func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }, found.Edges)
-		}}, file{"centrality_differences.csv", func(w io.Writer) error {
-			return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, found.Strengths)
-		}})
-	}
-	if r.Stability != nil {
-		files = append(files, file{"stability.csv", r.Stability.Write})
-	}
-	files = append(files, file{"model.json", func(w io.Writer) error { // last: it marks the result as whole
+	add(true, "edges.csv", r.Network.WriteEdges)
+	add(true, "network.graphml", r.Network.WriteGraphML)
+	add(true, "network.dot", r.Network.WriteDOT)
+	add(true, "network.json", r.Network.WriteJSON)
+	add(true, "centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) })
+	add(true, "columns.csv", func(w io.Writer) error { return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom) })
+	add(true, "layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) })
+	add(true, "path.csv", func(w io.Writer) error { return r.WritePath(w, rates) })
+	add(true, "report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, sizes, shown) })
+	add(len(r.Names) <= mostInMatrix, "precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) })
+	add(r.Network.HasLevels(), "levels.csv", r.Network.WriteLevels)
+	add(r.Inference != nil, "pairs.csv", r.Network.WritePairs)
+	add(r.Inference != nil && r.Inference.Edges != nil, "edge_differences.csv", func(w io.Writer) error {
+		ends := func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }
+		return writeDifferences(w, []string{"from", "to"}, ends, r.Inference.Edges)
+	})
+	add(r.Inference != nil && r.Inference.Edges != nil, "centrality_differences.csv", func(w io.Writer) error {
+		return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, r.Inference.Strengths)
+	})
+	add(r.Stability != nil, "stability.csv", func(w io.Writer) error { return r.Stability.Write(w) })
+	add(true, "model.json", func(w io.Writer) error { // last: it marks the result as whole
 		text, err := result.Encode()
 		if err == nil {
 			_, err = w.Write(text)
 		}
 		return err
-	}})
+	})
 	if err := write(set, dir, files); err != nil {
 		return err
 	}
@@ -151,9 +144,13 @@ func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rat
 	if r.Choice != "" { // the edges are of no point of the path
 		lambda = math.NaN()
 	}
+	var lambdas []float64
+	for _, p := range r.Points {
+		lambdas = append(lambdas, p.Lambda)
+	}
 	out := []drawing{
 		{"network", "", picture.Network(r.Network, sizes, s), side, side},
-		{"path", "", picture.Path(curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"path", "", picture.Path(lambdas, curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
@@ -179,14 +176,7 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 	if column == "" {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	if err := network.WriteCentrality(&b, names, nodes); err != nil {
-		return nil, err
-	}
-	lines, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		return nil, err
-	}
+	lines := network.CentralityTable(names, nodes)
 	j := slices.Index(lines[0], column)
 	if j < 1 {
 		return nil, fmt.Errorf("centrality.csv has no column %q; it has %s", printable.Cell(column), strings.Join(lines[0][1:], ", "))
@@ -204,28 +194,22 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 // mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the pairs of the path by their columns or, if they are too many, the edges of the network
-// and then the largest other pairs.
+// curves are the edges of the network and then the largest other pairs of the path.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
-	d, pairs := len(r.Names), alongPath(r)
-	if len(pairs) > mostCurves {
-		isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
-		others := slices.DeleteFunc(slices.Clone(pairs), isEdge)
-		pairs = append(slices.DeleteFunc(pairs, func(pair [2]int) bool { return !isEdge(pair) }), others...)[:mostCurves]
-	} else {
-		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	}
+	d, along := len(r.Names), alongPath(r)
+	isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
+	others := slices.DeleteFunc(slices.Clone(along), isEdge)
+	pairs := append(slices.DeleteFunc(along, func(pair [2]int) bool { return !isEdge(pair) }), others...)
 	edges := map[[2]string]network.Edge{}
 	for _, e := range r.Network.Edges {
 		edges[[2]string{e.From, e.To}] = e
 	}
-	for _, pair := range pairs {
+	for _, pair := range pairs[:min(len(pairs), mostCurves)] {
 		j, k := pair[0], pair[1]
-		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: r.Adjacency.Has(j, k)}
+		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: isEdge(pair)}
 		edge := edges[[2]string{r.Names[j], r.Names[k]}]
 		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
-			c.X = append(c.X, p.Lambda)
 			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
 		}
 		drawn = append(drawn, c)
@@ -306,29 +290,24 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 
 // One line for each pair of numbers: names, values, difference, interval, test.
 func writeDifferences(w io.Writer, names []string, name func(place int) []string, d *inference.Differences) error {
-	c := csv.NewWriter(w)
 	var header []string
 	for _, side := range []string{"_1", "_2"} {
 		for _, n := range names {
 			header = append(header, n+side)
 		}
 	}
-	c.Write(append(header, "value_1", "value_2", "difference", "low", "high", "differs"))
+	lines := [][]string{append(header, "value_1", "value_2", "difference", "low", "high", "differs")}
 	at := 0
 	for i, a := range d.Of {
 		for j, b := range d.Of[i+1:] {
-			var line []string
-			for _, n := range append(name(a), name(b)...) {
-				line = append(line, printable.Text(n))
-			}
+			line := printable.Texts(slices.Concat(name(a), name(b)))
 			first, second := d.Value[i], d.Value[i+1+j]
 			for _, x := range []float64{first, second, first - second, d.Low[at], d.High[at]} {
 				line = append(line, data.FormatNumber(x))
 			}
-			c.Write(append(line, strconv.FormatBool(d.Differ(i, i+1+j))))
+			lines = append(lines, append(line, strconv.FormatBool(d.Differ(i, i+1+j))))
 			at++
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -66,16 +66,15 @@ type notice struct {
 }
 
 func (p page) Notices() (out []notice) {
-	for _, w := range p.Warnings {
+	all := p.Warnings
+	if p.Verdict != "" {
+		all = append([]string{"WARNING: " + p.Verdict}, all...)
+	}
+	for _, w := range all {
 		text, bad := strings.CutPrefix(w, "WARNING: ")
 		n := cutNotice(text)
 		n.Bad = bad
 		out = append(out, n)
-	}
-	if p.Verdict != "" {
-		n := cutNotice(p.Verdict)
-		n.Bad = true
-		out = append([]notice{n}, out...)
 	}
 	return out
 }
@@ -143,10 +142,7 @@ var policy = func() string {
 }()
 
 func text(name string) string {
-	content, err := files.ReadFile("page/" + name)
-	if err != nil {
-		return ""
-	}
+	content, _ := files.ReadFile("page/" + name) // which is embedded
 	return string(content)
 }
 

@@ -315,18 +315,16 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 		}
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	c := csv.NewWriter(w)
-	c.Write([]string{"name", "observed", "missing", "mean", "deviation", "p", "p_corrected", "predictor", "direction"})
+	lines := [][]string{{"name", "observed", "missing", "mean", "deviation", "p", "p_corrected", "predictor", "direction"}}
 	for _, column := range columns {
 		g, tested := tests[column.Name]
 		if !tested {
 			g.P, g.Corrected = math.NaN(), math.NaN()
 		}
-		c.Write([]string{printable.Text(column.Name), strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
+		lines = append(lines, []string{printable.Text(column.Name), strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
 			number(g.P), number(g.Corrected), printable.Text(g.Predictor), g.Direction})
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // measured are the centralities of nodes, and the column that node sizes show.

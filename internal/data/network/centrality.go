@@ -222,16 +222,19 @@ func (q *nearest) Pop() any {
 	return last
 }
 
-// WriteCentrality writes one CSV line for each name, with bridge columns if a node has a Bridge.
-// Unknown values are empty.
 func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
-	c := csv.NewWriter(w)
+	return csv.NewWriter(w).WriteAll(CentralityTable(names, of))
+}
+
+// CentralityTable has a header and a line for each name, with bridge columns if a node has a Bridge.
+// Unknown values are empty.
+func CentralityTable(names []string, of []Centrality) [][]string {
 	header := []string{"node", "strength", "expected_influence", "closeness", "betweenness", "predictability"}
 	bridged := slices.ContainsFunc(of, func(v Centrality) bool { return v.Bridge != nil })
 	if bridged {
 		header = append(header, "bridge_strength", "bridge_expected_influence", "bridge_expected_influence_2", "bridge_closeness", "bridge_betweenness")
 	}
-	c.Write(header)
+	lines := [][]string{header}
 	for i, name := range names {
 		v := of[i]
 		numbers := []float64{v.Strength, v.ExpectedInfluence, v.Closeness, v.Betweenness, v.Predictability}
@@ -245,10 +248,9 @@ func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 				line[k+1] = number(x)
 			}
 		}
-		c.Write(line)
+		lines = append(lines, line)
 	}
-	c.Flush()
-	return c.Error()
+	return lines
 }
 
 // Predictability is the share of each node's variance explained by all others, for a normal
