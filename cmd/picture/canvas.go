@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html"
 	"image/color"
 	"image/png"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,7 +53,7 @@ func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) err
 
 const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-// SVG is the picture as an <svg> element for HTML. Arial and Helvetica have the widths of Liberation Sans.
+// SVG is the picture as an <svg> element for HTML.
 func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	paper := vgsvg.New(width, height)
 	c := draw.New(paper)
@@ -59,8 +62,25 @@ func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	p.Draw(inside(paper, theme))
 	var b bytes.Buffer
 	_, _ = paper.WriteTo(&b) // a buffer takes all
-	text := b.String()[strings.Index(b.String(), "<svg"):]
-	return strings.ReplaceAll(text, `style="font-family:Liberation Sans;`, `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`)
+	text := b.String()
+	return fitted(text[strings.Index(text, "<svg"):])
+}
+
+// label matches text as vgsvg writes it: style, font size, escaped text.
+var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
+
+// Fixed widths serve viewers without Liberation Sans.
+func fitted(svg string) string {
+	return label.ReplaceAllStringFunc(svg, func(found string) string {
+		part := label.FindStringSubmatch(found)
+		size, err := strconv.ParseFloat(part[2], 64)
+		if err != nil {
+			return found
+		}
+		width := sans(vg.Length(size)).Width(html.UnescapeString(part[3]))
+		return fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs" style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;%s">%s</text>`,
+			width.Points(), part[1], part[3])
+	})
 }
 
 func init() { // equal input gives equal bytes
@@ -107,8 +127,14 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		return vg.Point{X: at.X + vg.Length(p.X)*scale, Y: at.Y - vg.Length(p.Y)*scale}
 	}
 	var path vg.Path
-	for _, r := range text {
+	var before sfnt.GlyphIndex
+	for i, r := range []rune(text) {
 		glyph, err := face.Face.GlyphIndex(&c.buffer, r)
+		if err == nil && i > 0 {
+			if kern, kernErr := face.Face.Kern(&c.buffer, before, glyph, units, 0); kernErr == nil {
+				at.X += vg.Length(kern) * scale
+			}
+		}
 		segments, loadErr := face.Face.LoadGlyph(&c.buffer, glyph, units, nil)
 		var last vg.Point
 		for _, s := range segments {
@@ -129,6 +155,7 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		advance, advanceErr := face.Face.GlyphAdvance(&c.buffer, glyph, units, 0)
 		at.X += vg.Length(advance) * scale
 		c.err = errors.Join(c.err, err, loadErr, advanceErr)
+		before = glyph
 	}
 	if path != nil {
 		c.Fill(path)

@@ -119,6 +119,14 @@ func TestSVGAndPNG(t *testing.T) {
 	require.NotContains(t, texts[0], "font-family:Liberation")
 }
 
+func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
+	p := blank("<i> & font-family:Liberation Sans;", "", "")
+	svg := SVG(p, 300, 300, "")
+	require.Contains(t, svg, fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs"`, p.Title.TextStyle.Width(p.Title.Text).Points()))
+	require.Contains(t, svg, "&lt;i&gt; &amp; font-family:Liberation Sans;</text>")
+	require.Equal(t, strings.Count(svg, "<text"), strings.Count(svg, "textLength"))
+}
+
 func TestShort(t *testing.T) {
 	require.Equal(t, "Größe", Short("Größe", 5))
 	require.Equal(t, "Grö…", Short("Größe", 4))
