@@ -64,11 +64,11 @@ func fitPilot(ctx context.Context, p *problem) error {
 		}
 		score := math.Inf(-1)
 		if err == nil && given == 0 {
-			likelihood, err := f.likelihood()
+			step, _, err := em.Expect(f.Engine, f.Rows, f.At(), nil)
 			if err != nil {
 				return err
 			}
-			score = left*likelihood - freedom(f.Model.Precision(), alpha, both)*few
+			score = left*step.LogLikelihood - freedom(f.Model.Precision(), alpha, both)*few
 			best.Scores = append(best.Scores, score)
 		}
 		if given == 0 && !(score > most) {
@@ -107,12 +107,6 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(p.Table, rows), Bounds: &optim.PositiveDefinite{}}
 	e.Condense(f.Rows)
 	return f, nil
-}
-
-func (f pilotFit) likelihood() (float64, error) {
-	p := mat.DenseCopyOf(f.Model.Precision())
-	step, err := f.Engine.Moments(f.Rows, f.Model.Location.Value, p.RawMatrix().Data)
-	return step.LogLikelihood, err
 }
 
 // fit iterates accelerated, and again without acceleration if that fails. The error is numerical
@@ -201,9 +195,9 @@ type thresholds struct {
 	sizes    []float64 // strengths of pairs
 }
 
-func (t *thresholds) iterate(ctx context.Context, k int) error {
+func (t *thresholds) iterate(ctx context.Context, k int) (Point, error) {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return Point{}, ctx.Err()
 	}
 	pilot, above := t.State.Pilot, make([]bool, len(t.sizes))
 	t.State.Block.Start = slices.Clone(t.packed())
@@ -221,10 +215,8 @@ func (t *thresholds) iterate(ctx context.Context, k int) error {
 		t.model.SetMean(pilot.Mean)
 	}
 	t.report("path", "λ", k+1, len(t.lambdas), t.lambdas[k], math.NaN(), math.NaN())
-	return nil
+	return t.closeBlock(t.lambdas[k]), nil
 }
-
-func (t *thresholds) point(lambda float64) Point { return t.closeBlock(lambda) }
 
 // chiMedian is the median of χ² with one degree of freedom.
 const chiMedian = 0.4549364231195724
