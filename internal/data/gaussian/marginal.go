@@ -73,23 +73,13 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 			c.complete(q.inverse, q.of(u, d), q.of(v, d))
 		}
 	}
-	observed := func(v []float64) {
-		for _, q := range patterns {
-			of := q.of(v, d)
-			for i := 0; i < len(of); i += d {
-				for _, j := range q.gaps {
-					of[i+j] = 0
-				}
-			}
-		}
-	}
 	complete(r.x)
 	c.products(n, r.x, y)
-	observed(y)
+	clearGaps(patterns, y, d)
 	loss += dot(y, y)
 	complete(y)
 	c.products(n, y, u)
-	observed(u)
+	clearGaps(patterns, u, d)
 	for i := range n {
 		for j, v := range u[i*d : i*d+d] {
 			c.ByMean[j] -= 2 * r.root[i] * v
@@ -105,6 +95,18 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 		c.ByP[j*d+j] -= 2 * share
 	}
 	return loss, nil
+}
+
+// clearGaps sets the missing elements of rows (n, d) to 0.
+func clearGaps(patterns []rowPattern, rows []float64, d int) {
+	for _, q := range patterns {
+		of := q.of(rows, d)
+		for i := 0; i < len(of); i += d {
+			for _, j := range q.gaps {
+				of[i+j] = 0
+			}
+		}
+	}
 }
 
 // addSquares adds CP²C of a pattern, times its share, and returns ⟨C, P²⟩.

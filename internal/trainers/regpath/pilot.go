@@ -109,26 +109,14 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	return f, nil
 }
 
-// fit iterates accelerated, and again without acceleration if that fails. The error is numerical
-// without a pilot.
+// fit iterates. The error is numerical without a pilot.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
-	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
-	err := f.turns(ctx, alpha, em.Memory)
-	if engine.Diverged(err) {
-		copy(f.Model.Location.Value, start[0])
-		copy(f.Model.Packed.Value, start[1])
-		err = f.turns(ctx, alpha, 0)
-	}
-	if engine.Diverged(err) {
-		return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
-	}
-	return err
-}
-
-func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
-	s := em.State{Anderson: optim.Anderson{Memory: memory}}
+	s := em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 	for s.Count < pilotTurns && (s.Count == 0 || s.Relative > pilotTolerance) {
-		if err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); err != nil {
+		switch err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); {
+		case engine.Diverged(err):
+			return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
+		case err != nil:
 			return err
 		}
 	}

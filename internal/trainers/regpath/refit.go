@@ -81,24 +81,13 @@ type refitOf struct {
 func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
 	d := f.engine.Table.D
 	s = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(start)}
-	free, pairs := make([]float64, len(held)), [][2]int32{}
-	for j := range d {
-		for k := j; k < d; k++ {
-			i := graph.PackedIndex(d, j, k)
-			if held[i] {
-				continue
-			}
-			if free[i] = 1; k > j {
-				pairs = append(pairs, [2]int32{int32(j), int32(k)})
-			}
-		}
-	}
+	free, pairs := members(held, d)
 	floats.Mul(s.X[d:], free)
 	f.posdef.ProjectPacked(s.X[d:], d)
 	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
 	minimise := em.Minimiser(support.Minimise)
-	if len(pairs) == d*(d-1)/2 {
-		minimise, pairs = em.Unpenalised, nil
+	if pairs == nil {
+		minimise = em.Unpenalised
 	}
 	for x := s.X; ; {
 		if ctx.Err() != nil {
@@ -141,6 +130,27 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 		farther := floats.SubTo(make([]float64, len(x)), solved, x)
 		x = turns.Next(x, floats.AddScaledTo(farther, x, f.gain, farther))
 	}
+}
+
+// members are the elements of P that are not held: 1 in free, and their pairs of columns; nil if
+// these are all.
+func members(held []bool, d int) (free []float64, pairs [][2]int32) {
+	free, pairs = make([]float64, len(held)), [][2]int32{}
+	for j := range d {
+		for k := j; k < d; k++ {
+			i := graph.PackedIndex(d, j, k)
+			if held[i] {
+				continue
+			}
+			if free[i] = 1; k > j {
+				pairs = append(pairs, [2]int32{int32(j), int32(k)})
+			}
+		}
+	}
+	if len(pairs) == d*(d-1)/2 {
+		return free, nil
+	}
+	return free, pairs
 }
 
 // The predicted remaining gain g²/(g' − g) is below f.enough, g and g' the last two gains; g' above
