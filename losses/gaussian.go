@@ -101,14 +101,11 @@ func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows
 			ofMask, ofWeight = append(ofMask[:0], mask...), append(ofWeight[:0], weight...)
 			of.Find(mask, weight)
 		}
-		if err := k.Over(eta, p, x, mask, weight, &of); err != nil {
+		if err := k.Over(eta, p, x, mask, weight, &of, nil); err != nil {
 			return 0, err
 		}
 		return k.Gradient(byEta, byP), nil
 	})
-	b.Output(OutputMoments, b.Apply(graph.Op{Name: "moments", Rows: d + 1, Cols: d + 1, Kernel: func(out []float64, _ [][]float64) error { k.Moments(out); return nil }}, loss))
-	b.Output(OutputLogLikelihood, b.Apply(graph.Op{Name: "log likelihood",
-		Kernel: func(out []float64, _ [][]float64) error { out[0] = k.LogLikelihood; return nil }}, loss))
 	return Result{Surrogate: loss, Reported: loss}
 }
 

@@ -66,9 +66,6 @@ const (
 	InputNoiseLevel  = "noise level"
 	OutputReported   = "reported"
 	OutputWeights    = "weights"
-	OutputMoments    = "moments" // for losses with LossNeeds.Moments
-
-	OutputLogLikelihood = "log likelihood" // of the observed cells, likewise
 
 	inputAll = "all coordinates" // mask of ones for the completed rows
 )
@@ -103,8 +100,7 @@ type LossNeeds struct {
 	// The gradient is not that of a function: line searches do not apply.
 	Equation bool
 	// Moments means that, given the conditional distribution of missing cells, the loss depends on
-	// rows only through moments of the completed rows. The E step outputs OutputMoments, the matrix
-	// Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o] (d+1, d+1), and OutputLogLikelihood, Σ_i a_i log p(x_o).
+	// rows only through the moments of NewExpectation.
 	Moments bool
 }
 

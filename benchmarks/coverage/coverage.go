@@ -169,7 +169,7 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 	}
 	pathSeconds := time.Since(start).Seconds()
 	start = time.Now()
-	gaps := mcar.Test(n.Table)
+	gaps := mcar.TestBy(1, n.Table)
 	testSeconds := time.Since(start).Seconds() // part of each kind's time
 	out := map[string][]string{}
 	for _, kind := range c.Kinds {

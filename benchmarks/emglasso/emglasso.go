@@ -168,7 +168,7 @@ func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, erro
 	e := gaussian.NewExpectation(d, gaussian.Gonum)
 	var eta mat.VecDense
 	eta.MulVec(p, mat.NewVecDense(d, mean))
-	if err := e.Over(eta.RawVector().Data, mat.DenseCopyOf(p).RawMatrix().Data, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight)); err != nil {
+	if err := e.Over(eta.RawVector().Data, mat.DenseCopyOf(p).RawMatrix().Data, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight), nil); err != nil {
 		return nil, fmt.Errorf("likelihood: %w", err)
 	}
 	s, n := mat.NewSymDense(d, nil), e.Number

@@ -1,5 +1,5 @@
-// Package simd has the inner loops of training in AVX2 (Inverses: AVX-512), with portable
-// fallbacks. asm/main.go generates the assembly.
+// Package simd has the inner loops of training in AVX2, with portable fallbacks. asm/main.go
+// generates the assembly.
 package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
@@ -14,10 +14,7 @@ type Float interface{ float32 | float64 }
 
 // Instructions names the vector instructions in use.
 func Instructions() string {
-	switch {
-	case faster:
-		return "AVX2 and AVX-512"
-	case fast:
+	if fast {
 		return "AVX2"
 	}
 	return "no vectors"

@@ -2,32 +2,29 @@
 
 package simd
 
-const fast, faster = false, false
+const fast = false
 
-func addF64(out, x, y *float64, n, rows int)                  {}
-func addF32(out, x, y *float32, n, rows int)                  {}
-func mulF64(out, x, y *float64, n, rows int)                  {}
-func mulF32(out, x, y *float32, n, rows int)                  {}
-func rectifyF64(out, x, y *float64, n, rows int)              {}
-func rectifyF32(out, x, y *float32, n, rows int)              {}
-func gateF64(out, x, y *float64, n, rows int)                 {}
-func gateF32(out, x, y *float32, n, rows int)                 {}
-func scaleF64(out, x, k *float64, n, rows int)                {}
-func scaleF32(out, x, k *float32, n, rows int)                {}
-func axpyF64(out, x, k *float64, n, rows int)                 {}
-func axpyF32(out, x, k *float32, n, rows int)                 {}
-func dotF64(out, x, y *float64, n, rows int)                  {}
-func dotF32(out, x, y *float32, n, rows int)                  {}
-func adamF64(w, m, v, slope *float64, c *[6]float64, n int)   {}
-func adamF32(w, m, v, slope *float32, c *[6]float32, n int)   {}
-func normalsF32(dst *float32, s, c *uint32, n int)            {}
-func sigmoidF64(out, z, c *float64, n int)                    {}
-func sigmoidF32(out, z, c *float32, n int)                    {}
-func softplusF64(out, z, s, c *float64, n int)                {}
-func softplusF32(out, z, s, c *float32, n int)                {}
-func tilesF64(a, w, u *float64, n int)                        {}
-func pivotTileF64(a, pivots, one *float64)                    {}
-func applyTilesF64(to, a, from, own, ownFrom *float64, n int) {}
+func addF64(out, x, y *float64, n, rows int)                {}
+func addF32(out, x, y *float32, n, rows int)                {}
+func mulF64(out, x, y *float64, n, rows int)                {}
+func mulF32(out, x, y *float32, n, rows int)                {}
+func rectifyF64(out, x, y *float64, n, rows int)            {}
+func rectifyF32(out, x, y *float32, n, rows int)            {}
+func gateF64(out, x, y *float64, n, rows int)               {}
+func gateF32(out, x, y *float32, n, rows int)               {}
+func scaleF64(out, x, k *float64, n, rows int)              {}
+func scaleF32(out, x, k *float32, n, rows int)              {}
+func axpyF64(out, x, k *float64, n, rows int)               {}
+func axpyF32(out, x, k *float32, n, rows int)               {}
+func dotF64(out, x, y *float64, n, rows int)                {}
+func dotF32(out, x, y *float32, n, rows int)                {}
+func adamF64(w, m, v, slope *float64, c *[6]float64, n int) {}
+func adamF32(w, m, v, slope *float32, c *[6]float32, n int) {}
+func normalsF32(dst *float32, s, c *uint32, n int)          {}
+func sigmoidF64(out, z, c *float64, n int)                  {}
+func sigmoidF32(out, z, c *float32, n int)                  {}
+func softplusF64(out, z, s, c *float64, n int)              {}
+func softplusF32(out, z, s, c *float32, n int)              {}
 
 func sparseF64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {}
 func sparseF32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 )
 
 func numbers[T Float](rng *rand.Rand, n int, zeros float64) []T {
@@ -142,7 +141,6 @@ func TestProduct(t *testing.T) {
 	}
 	t.Run("float64", product[float64])
 	t.Run("float32", product[float32])
-	alone(func() { t.Run("float64 by AVX2 alone", product[float64]) })
 }
 
 func product[T Float](t *testing.T) {
@@ -179,70 +177,6 @@ func product[T Float](t *testing.T) {
 	var p Product[T]
 	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
 	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
-}
-
-// Inverses, products and determinants equal gonum's.
-func TestInversesOfBlocks(t *testing.T) {
-	if !InvertsTogether() {
-		t.Skip("this machine has no AVX-512")
-	}
-	const d = 30
-	rng := rand.New(rand.NewPCG(3, 4))
-	x := mat.NewDense(d+5, d, numbers[float64](rng, (d+5)*d, 0))
-	var p mat.SymDense
-	p.SymOuterK(1, x.T())
-	whole := mat.DenseCopyOf(&p).RawMatrix().Data
-	var m Inverses
-	for n := 1; n < 20; n++ {
-		m.Begin(n)
-		var at [Together][]int
-		for l := range at {
-			size := max(1, n-l%3)
-			for j := range d {
-				if len(at[l]) < size && (rng.Float64() < 0.6 || d-j <= size-len(at[l])) {
-					at[l] = append(at[l], j)
-				}
-			}
-		}
-		m.Take(whole, d, at[:])
-		m.Invert()
-		sum, want, weight := make([]float64, d*d), make([]float64, d*d), numbers[float64](rng, Together, 0)
-		m.Add(sum, d, at[:], weight)
-		for l, of := range at {
-			block := mat.NewSymDense(len(of), nil)
-			for a, j := range of {
-				for b, k := range of {
-					block.SetSym(a, b, p.At(j, k))
-				}
-			}
-			var c mat.Cholesky
-			require.True(t, c.Factorize(block))
-			logDet, ok := m.LogDet(l)
-			require.True(t, ok)
-			require.InDelta(t, c.LogDet(), logDet, 1e-10)
-			var inverse mat.SymDense
-			require.NoError(t, c.InverseTo(&inverse))
-			from, to, own := numbers[float64](rng, m.Room(), 0), make([]float64, m.Room()), mat.NewVecDense(len(of), nil)
-			m.Apply(from, to)
-			for a := range of {
-				own.SetVec(a, from[a*Together+l])
-			}
-			var product mat.VecDense
-			product.MulVec(&inverse, own)
-			for a, j := range of {
-				require.InDelta(t, -product.AtVec(a), to[a*Together+l], 1e-10)
-				for b, k := range of[:a+1] {
-					want[j*d+k] += weight[l] * inverse.At(a, b)
-				}
-			}
-		}
-		require.InDeltaSlice(t, want, sum, 1e-10)
-	}
-	m.Begin(2)
-	m.Take([]float64{1, 2, 2, 1}, 2, [][]int{{0, 1}})
-	m.Invert()
-	_, ok := m.LogDet(0)
-	require.False(t, ok)
 }
 
 func TestGapsAndSeen(t *testing.T) {

@@ -122,19 +122,3 @@ func softplusF32(out *float32, z *float32, s *float32, c *float32, n int)
 //
 //go:noescape
 func normalsF32(dst *float32, s *uint32, c *uint32, n int)
-
-// tilesF64 is a = a − wᵀ uᵀ of n tiles a and u, one after the other, and one tile w.
-//
-//go:noescape
-func tilesF64(a *float64, w *float64, u *float64, n int)
-
-// pivotTileF64 is a = −a⁻¹ of a symmetric tile, by its four pivots, which it leaves; one is 1.
-//
-//go:noescape
-func pivotTileF64(a *float64, pivots *float64, one *float64)
-
-// applyTilesF64 is own = own + Σ a from and to = to + aᵀ ownFrom of n tiles a, the first ones of a
-// row of tiles, and as many times four vectors from and to; own and ownFrom are four vectors.
-//
-//go:noescape
-func applyTilesF64(to *float64, a *float64, from *float64, own *float64, ownFrom *float64, n int)

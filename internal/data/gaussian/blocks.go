@@ -40,8 +40,9 @@ var Gonum = Algebra{
 }
 
 // inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), from its lower
-// triangle, and returns the block's log determinant. ok is false if it is not positive definite.
-func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bool) {
+// triangle, and adds its determinant; work has room for m numbers. ok is false if the block is not
+// positive definite.
+func (r Algebra) inverse(a, p []float64, d int, at []int, work []float64, det *determinant) (ok bool) {
 	n := len(at)
 	for i, j := range at {
 		row, from := a[i*n:i*n+i+1], p[j*d:j*d+d]
@@ -49,55 +50,68 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 			row[b] = from[at[b]]
 		}
 	}
-	switch n {
-	case 0:
-		return 0, true
-	case 1:
-		return inverseOfOne(a)
-	case 2:
-		return inverseOfTwo(a)
+	if n <= mostSwept {
+		return sweep(a, work[:n], det)
 	}
 	if !r.Factor(a, n, n) {
-		return 0, false
+		return false
 	}
-	product := 1.0 // of L's diagonal: one logarithm for ten products
 	for i := range n {
-		if product *= a[i*n+i]; product < 1e-100 || product > 1e100 {
-			logDet, product = logDet+2*math.Log(product), 1
-		}
+		det.add(a[i*n+i] * a[i*n+i])
 	}
 	r.Invert(a, n, n)
 	mirror(a, n)
-	return logDet + 2*math.Log(product), true
+	return true
 }
 
-// Most rows of a table lack one or two cells at most.
-func inverseOfOne(a []float64) (logDet float64, ok bool) {
-	if !(a[0] > 0) {
-		return 0, false
+// mostSwept is the largest size at which sweep is faster than Algebra.
+const mostSwept = 20
+
+// sweep replaces a matrix (n, n), of which it reads the lower triangle, by its inverse (Goodnight
+// 1979). With b (n) the column k, which it overwrites, pivot k makes
+//
+//	a_ij ← a_ij − b_i b_j / b_k,   a_kj ← b_j / b_k,   a_kk ← −1 / b_k
+//
+// after which A is −A⁻¹. ok is false if A is not positive definite.
+func sweep(a, b []float64, det *determinant) (ok bool) {
+	n := len(b)
+	for k := range n {
+		copy(b[:k], a[k*n:])
+		for j := k; j < n; j++ {
+			b[j] = a[j*n+k]
+		}
+		if !(b[k] > 0) {
+			return false
+		}
+		det.add(b[k])
+		by := 1 / b[k]
+		for i, v := range b {
+			row, v := a[i*n:i*n+i+1], by*v
+			for j, u := range b[:len(row)] {
+				row[j] -= v * u
+			}
+		}
+		floats.ScaleTo(a[k*n:k*n+k], by, b[:k])
+		for j := k + 1; j < n; j++ {
+			a[j*n+k] = by * b[j]
+		}
+		a[k*n+k] = -by
 	}
-	l := math.Sqrt(a[0])
-	v := 1 / l
-	a[0] = v * v
-	return 2 * math.Log(l), true
+	floats.Scale(-1, a)
+	mirror(a, n)
+	return true
 }
 
-func inverseOfTwo(a []float64) (logDet float64, ok bool) {
-	if !(a[0] > 0) {
-		return 0, false
+// determinant is the logarithm of a product of pivots, one logarithm for many.
+type determinant struct{ sum, product float64 }
+
+func (d *determinant) add(pivot float64) {
+	if d.product *= pivot; d.product < 1e-100 || d.product > 1e100 {
+		d.sum, d.product = d.log(), 1
 	}
-	l := math.Sqrt(a[0])
-	below := a[2] * (1 / l)
-	rest := a[3] - below*below
-	if !(rest > 0) {
-		return 0, false
-	}
-	m := math.Sqrt(rest)
-	v, w := 1/l, 1/m
-	off := -v * (w * below)
-	a[0], a[1], a[2], a[3] = v*v+off*off, w*off, w*off, w*w
-	return 2 * math.Log(l*m), true
 }
+
+func (d *determinant) log() float64 { return d.sum + math.Log(d.product) }
 
 func mirror(a []float64, n int) {
 	for i := range n {
@@ -115,19 +129,20 @@ type blocks struct {
 	p     []float64
 	first []int   // of each column among links; nil: P is dense
 	links []int32 // of each column, the others with nonzero P
-	ones  []one   // of each column, if P is sparse
 
-	parts   []part    // of the last block
+	parts   []part    // of all inverses since forget
 	numbers []float64 // their inverses
 	at      []int     // their columns
 	in      []bool    // of each column: in the block and not yet in a component
 	starts  []int
+	given   []float64 // work space
 }
 
-// one is a block of one column.
-type one struct {
-	inverse, logDet float64
-	ok              bool
+// inverse is P_mm⁻¹ by the components of m.
+type inverse struct {
+	at     []int // m, component by component
+	parts  []part
+	logDet float64 // of P_mm
 }
 
 // part holds the columns of a component and its inverse, (m, m).
@@ -137,21 +152,22 @@ type part struct {
 }
 
 const (
-	leastJoined     = 1.0  // expected neighbours in a random block, above which one component dominates
 	leastSplit      = 4    // minimum number of columns to split a block
-	leastMultiplied = 16   // minimum columns of a part for products by Algebra
 	sparseProduct   = 0.05 // maximum nonzero share of P for products by its links
 	sparsePrecision = 0.4  // maximum nonzero share of pairs to look for components
 )
 
 func newBlocks(d int, r Algebra) *blocks {
-	return &blocks{Algebra: r, d: d, in: make([]bool, d), starts: make([]int, d+1)}
+	c := &blocks{Algebra: r, d: d, p: make([]float64, d*d), in: make([]bool, d), starts: make([]int, d+1), given: make([]float64, d)}
+	c.p[0] = math.NaN() // differs from every P
+	return c
 }
 
-// prepare takes P (d, d), which must not change until the next call.
+// prepare copies P (d, d).
 func (c *blocks) prepare(p []float64) {
 	d := c.d
-	c.p, c.first, c.links, c.ones = p, c.starts, c.links[:0], c.ones[:0]
+	copy(c.p, p)
+	c.first, c.links = c.starts, c.links[:0]
 	most := int(sparsePrecision * float64(d*(d-1)))
 	for j := range d {
 		for k, v := range p[j*d : j*d+d] {
@@ -163,43 +179,35 @@ func (c *blocks) prepare(p []float64) {
 			c.first = nil
 			return
 		}
-		a := [1]float64{p[j*d+j]}
-		logDet, ok := inverseOfOne(a[:])
-		c.ones = append(c.ones, one{a[0], logDet, ok})
 	}
-}
-
-func (c *blocks) scatters(columns int) bool {
-	return c.first != nil && float64(len(c.links))*float64(columns) < leastJoined*float64(c.d*c.d)
 }
 
 func (c *blocks) of(j int) []int32 { return c.links[c.first[j]:c.first[j+1]] }
 
-// invert sets parts to the inverse of the block of increasing columns at.
-func (c *blocks) invert(at []int) (logDet float64, ok bool) {
-	m := len(at)
-	c.parts, c.at, c.numbers = c.parts[:0], room(c.at, m)[:0], room(c.numbers, m*m)[:0]
-	if c.first == nil || m < leastSplit {
+// forget ends the validity of earlier inverses.
+func (c *blocks) forget() { c.parts, c.at, c.numbers = c.parts[:0], c.at[:0], c.numbers[:0] }
+
+// invert returns the inverse of the block of increasing columns at; ok is false if it is not
+// positive definite.
+func (c *blocks) invert(at []int) (of inverse, ok bool) {
+	from, first, det := len(c.at), len(c.parts), determinant{product: 1}
+	if c.first == nil || len(at) < leastSplit {
 		c.at = append(c.at, at...)
-		return c.add(0)
+		ok = c.add(from, &det)
+		return inverse{c.at[from:], c.parts[first:], det.log()}, ok
 	}
 	for _, j := range at {
 		c.in[j] = true
 	}
 	ok = true
 	for _, j := range at {
-		if !c.in[j] {
-			continue
-		}
-		from := len(c.at)
-		c.component(j)
-		if ok {
-			var of float64
-			of, ok = c.add(from)
-			logDet += of
+		if c.in[j] {
+			start := len(c.at)
+			c.component(j)
+			ok = ok && c.add(start, &det)
 		}
 	}
-	return logDet, ok
+	return inverse{c.at[from:], c.parts[first:], det.log()}, ok
 }
 
 func (c *blocks) component(j int) {
@@ -213,75 +221,56 @@ func (c *blocks) component(j int) {
 			}
 		}
 	}
-	if len(c.at) > from+1 {
-		slices.Sort(c.at[from:])
-	}
+	slices.Sort(c.at[from:])
 }
 
-func (c *blocks) add(from int) (logDet float64, ok bool) {
+func (c *blocks) add(from int, det *determinant) (ok bool) {
 	at, start := c.at[from:], len(c.numbers)
-	c.numbers = c.numbers[:start+len(at)*len(at)]
-	q := part{at, c.numbers[start:]}
-	c.parts = append(c.parts, q)
-	if c.first != nil && len(at) == 1 {
-		of := c.ones[at[0]]
-		q.block[0] = of.inverse
-		return of.logDet, of.ok
-	}
-	return c.inverse(q.block, c.p, c.d, at)
+	end := start + len(at)*len(at)
+	c.numbers = slices.Grow(c.numbers, end-start)[:end]
+	c.parts = append(c.parts, part{at, c.numbers[start:end]})
+	return c.inverse(c.numbers[start:end], c.p, c.d, at, c.given, det)
 }
 
-func (c *blocks) addTo(sum []float64, weight float64) {
-	for _, q := range c.parts {
-		q.addTo(sum, c.d, weight)
-	}
-}
-
-// times sets to to the inverse times from, both (m, m) in the order of at.
-func (c *blocks) times(from, to []float64) {
-	m, first := len(c.at), 0
-	for _, q := range c.parts {
-		n := len(q.at)
-		rows, result := from[first*m:(first+n)*m], to[first*m:(first+n)*m]
-		first += n
-		if n >= leastMultiplied {
-			c.Multiply(false, false, n, m, n, q.block, rows, result)
-			continue
-		}
-		clear(result)
-		for a := range n {
-			for b, v := range q.block[a*n : a*n+n] {
-				floats.AddScaled(result[a*m:a*m+m], v, rows[b*m:b*m+m])
+// complete sets the elements m of rows to (n, d) to −P_mm⁻¹ times these elements of from.
+func (c *blocks) complete(of inverse, from, to []float64) {
+	for i := 0; i < len(to); i += c.d {
+		for _, q := range of.parts {
+			m := len(q.at)
+			for a, j := range q.at {
+				c.given[a] = from[i+j]
+			}
+			for a, j := range q.at {
+				to[i+j] = -floats.Dot(q.block[a*m:a*m+m], c.given[:m])
 			}
 		}
 	}
 }
 
-// apply sets the part's elements of to (d) to sign times the inverse times the part of from.
-func (q part) apply(from, to []float64, sign float64, given []float64) {
-	m := len(q.at)
-	if m == 1 {
-		to[q.at[0]] = sign * (q.block[0] * from[q.at[0]])
-		return
-	}
-	for a, j := range q.at {
-		given[a] = from[j]
-	}
-	for a, j := range q.at {
-		to[j] = sign * floats.Dot(q.block[a*m:a*m+m], given[:m])
+// times sets to to the inverse times from, both (m, m) in the order of at.
+func (v inverse) times(from, to []float64) {
+	m := len(v.at)
+	clear(to)
+	for _, q := range v.parts {
+		n := len(q.at)
+		for a := range n {
+			for b, by := range q.block[a*n : a*n+n] {
+				floats.AddScaled(to[a*m:a*m+m], by, from[b*m:b*m+m])
+			}
+		}
+		from, to = from[n*m:], to[n*m:]
 	}
 }
 
-func (q part) addTo(sum []float64, d int, weight float64) {
-	m := len(q.at)
-	if m == 1 {
-		sum[q.at[0]*(d+1)] += weight * q.block[0]
-		return
-	}
-	for a, j := range q.at {
-		row := sum[j*d : j*d+d]
-		for b, v := range q.block[a*m : a*m+m] {
-			row[q.at[b]] += weight * v
+// addTo adds to sum (d, d).
+func (v inverse) addTo(sum []float64, d int, weight float64) {
+	for _, q := range v.parts {
+		m := len(q.at)
+		for a, j := range q.at {
+			row := sum[j*d : j*d+d]
+			for b, by := range q.block[a*m : a*m+m] {
+				row[q.at[b]] += weight * by
+			}
 		}
 	}
 }
@@ -303,15 +292,4 @@ func (c *blocks) products(n int, x, px []float64) {
 			to[j] = sum
 		}
 	}
-}
-
-// exceeds compares the costs of a pattern's missing and observed block. With ℓ links per column of
-// a sparse P, the missing block counts as ℓ/(ℓ + 8) of its columns.
-func (c *blocks) exceeds(seen, gaps int) bool {
-	size := float64(gaps)
-	if c.first != nil {
-		links := float64(len(c.links)) / float64(c.d) * float64(gaps) / float64(c.d)
-		size *= links / (links + 8)
-	}
-	return float64(seen) < size
 }

@@ -42,7 +42,7 @@ func Fit(t *data.Table, most int, limit float64) *Normal {
 			if patterns[k] == nil {
 				patterns[k] = FindPatterns(b.Mask, b.Weight)
 			}
-			if e.Over(times(p, m.Mean), p, b.X, b.Mask, b.Weight, patterns[k]) != nil {
+			if e.Over(times(p, m.Mean), p, b.X, b.Mask, b.Weight, patterns[k], nil) != nil {
 				return m
 			}
 			floats.Add(first, e.Sum)
@@ -241,8 +241,8 @@ func (c *Filler) each(m *Normal, workers int, visit func(*filling)) {
 			}
 			g := len(s.gaps)
 			s.inverse = make([]float64, g*g)
-			_, s.ok = Gonum.inverse(s.inverse, p, q, s.gaps)
 			right := make([]float64, g)
+			s.ok = Gonum.inverse(s.inverse, p, q, s.gaps, right, new(determinant))
 			for _, i := range rows {
 				s.fill(c.X[i*q:(i+1)*q], right)
 			}

@@ -7,15 +7,20 @@ type RowPatterns struct {
 	d        int
 	order    []int        // rows sorted by pattern
 	patterns []rowPattern // in that order
-	columns  []int        // missing and observed columns of each pattern
+	columns  []int        // missing columns of the patterns
 }
 
 type rowPattern struct {
 	first, last int
-	gaps, seen  []int // columns
-	byCells     bool  // uses the observed block
-	row         int   // index of its first row among rows completed the same way
-	share       float64
+	gaps        []int   // missing columns
+	row         int     // index of its first row among completed rows
+	share       float64 // summed weights
+	inverse     inverse // of Marginal
+}
+
+// of selects the pattern's rows of completed rows (n, d).
+func (q *rowPattern) of(rows []float64, d int) []float64 {
+	return rows[q.row*d : (q.row+q.last-q.first)*d]
 }
 
 // FindPatterns groups rows (n, d) by mask, 1 for an observed cell and 0 for a missing one.
@@ -44,23 +49,15 @@ func (r *RowPatterns) Find(mask, weight []float64) {
 		}
 		r.patterns[number-1].last = at + 1
 	}
-	r.columns = room(r.columns, number*r.d)
+	r.columns = slices.Grow(r.columns[:0], number*r.d)
 	for k := range r.patterns {
-		q, own := &r.patterns[k], r.columns[k*r.d:(k+1)*r.d]
-		missing, end := 0, r.d
+		q, from := &r.patterns[k], len(r.columns)
 		for j, seen := range pattern(r.order[q.first]) {
 			if seen == 0 {
-				own[missing] = j
-				missing++
+				r.columns = append(r.columns, j)
 			}
 		}
-		for j, seen := range slices.Backward(pattern(r.order[q.first])) {
-			if seen != 0 {
-				end--
-				own[end] = j
-			}
-		}
-		q.gaps, q.seen = own[:missing], own[missing:]
+		q.gaps = r.columns[from:]
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // lawPenalty penalises a slope's square: a normal prior with sd 5, in sd of the column.
 const lawPenalty = 1.0 / 25
 
-// Law estimates a missing-at-random mechanism: for each column that Test finds at p < 0.05,
+// Law estimates a missing-at-random mechanism: for each column that TestBy finds at p < 0.05,
 // uncorrected, a logistic regression of "it is observed" on the other columns, imputed by
 // conditional means; nil if there is no such column. Predictors are all other columns, or the
 // significant ones (Bonferroni) with fewer than ten rows of the rarer kind for each term.

@@ -99,14 +99,11 @@ const (
 	perTerm   = 10 // minimum rows of the rarer kind for each term of a regression
 )
 
-// Test tests each column with missing cells, in column order, in any units. "Column j is observed"
+// TestBy tests each column with missing cells, in column order, in any units. "Column j is observed"
 // is tested against the other columns, imputed by conditional means without x_j, given their
 // observed marks, by a robust score test with one degree of freedom per predictor. With fewer than
 // ten rows of the rarer kind per term, P is the Bonferroni minimum of rank tests of single
 // predictors. At most 100 000 evenly spaced rows are tested, fewer for many columns, but at least 5000.
-func Test(t *data.Table) []Column { return TestBy(1, t) }
-
-// TestBy does the work of Test in parallel over columns.
 func TestBy(workers int, t *data.Table) []Column {
 	if t.Counted != nil {
 		return nil

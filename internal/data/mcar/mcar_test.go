@@ -80,7 +80,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	require.InEpsilon(t, 0.938821562368765, survival(single[1].square), 1e-2) // n − 1 for n
 	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square), 1e-9)
 
-	got := Test(table)
+	got := TestBy(1, table)
 	require.Len(t, got, 1)
 	require.Equal(t, "Ozone", got[0].Name)
 	require.Equal(t, 37, got[0].Missing)
@@ -131,7 +131,7 @@ func TestCalibrated(t *testing.T) {
 			any := 0
 			for k := range tables {
 				rng := rand.New(rand.NewPCG(uint64(k), 7))
-				for _, column := range Test(correlated(c.n, c.d, rng, func(_ []float64, seen []bool) { c.hide(rng, seen) })) {
+				for _, column := range TestBy(1, correlated(c.n, c.d, rng, func(_ []float64, seen []bool) { c.hide(rng, seen) })) {
 					if column.Corrected < level {
 						any++
 						break
@@ -149,7 +149,7 @@ func TestCalibrated(t *testing.T) {
 
 func TestFindsCellsMissingAtRandom(t *testing.T) {
 	table := correlated(2000, 3, rand.New(rand.NewPCG(1, 1)), func(row []float64, seen []bool) { seen[1] = row[0] >= 0 })
-	got := Test(table)
+	got := TestBy(1, table)
 	require.Equal(t, fmt.Sprint(got), fmt.Sprint(TestBy(3, table)), "by workers")
 	require.Len(t, got, 1)
 	require.Less(t, got[0].P, 1e-100)
@@ -167,7 +167,7 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 			}
 			seen[1] = rng.Float64() < 1/(1+math.Exp(-0.8-0.7*row[0]-0.7*row[3]))
 		})
-		for _, c := range Test(table) {
+		for _, c := range TestBy(1, table) {
 			switch {
 			case c.Name == "x2" && c.Depends():
 				found++
@@ -188,7 +188,7 @@ func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 		}
 		seen[3] = true
 	})
-	want := Test(table)
+	want := TestBy(1, table)
 	other := &data.Table{Names: []string{"x4", "x3", "x2", "x1"}, N: table.N, D: 4, Values: make([]float64, len(table.Values)), Observed: make([]bool, len(table.Values))}
 	for i := range table.N {
 		for j := range 4 {
@@ -196,7 +196,7 @@ func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 			other.Values[to], other.Observed[to] = 5e-98-3e-99*table.Values[from]*float64(1+j), table.Observed[from]
 		}
 	}
-	got := Test(other)
+	got := TestBy(1, other)
 	require.Len(t, got, 3)
 	for k, c := range got {
 		w := want[2-k]
@@ -214,7 +214,7 @@ func TestNothingToTestWith(t *testing.T) {
 		table.Values[at], table.Observed[at] = float64(i*i%7), true
 		table.Values[2*i+1-i%2] = math.NaN()
 	}
-	got := Test(table)
+	got := TestBy(1, table)
 	require.Len(t, got, 2)
 	require.True(t, math.IsNaN(got[0].P))
 	require.False(t, got[0].Depends())
@@ -225,7 +225,7 @@ func TestNothingToTestWith(t *testing.T) {
 	require.Nil(t, Law(&data.Table{Names: []string{"a", "b"}, D: 2, Counted: &data.Counted{Rows: 9, Own: []int{5, 6}}}), "moments have no rows")
 
 	complete := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 5}, Observed: []bool{true, true, true, true}}
-	require.Empty(t, Test(complete))
+	require.Empty(t, TestBy(1, complete))
 }
 
 func TestDependentPredictors(t *testing.T) {
@@ -234,7 +234,7 @@ func TestDependentPredictors(t *testing.T) {
 		row[3], row[4] = row[1]+row[2], row[1]
 		seen[0] = rng.Float64() < 1/(1+math.Exp(-row[1]))
 	})
-	got := Test(table)
+	got := TestBy(1, table)
 	require.Less(t, got[0].P, 1e-6)
 	require.False(t, math.IsNaN(got[0].P))
 	law := Law(table)

@@ -109,7 +109,8 @@ type Step struct {
 	EffectiveSize float64
 	Grads         [][]float64 // by parameter of the model
 
-	// With LossNeeds.Moments: the loss's outputs, summed over the rows.
+	// Of Engine.Moments, summed over the rows: Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o] (d+1, d+1) and
+	// Σ_i a_i log p(x_o).
 	Moments       []float64
 	LogLikelihood float64
 }
@@ -429,11 +430,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	for q, param := range e.params {
 		copy(p.Grads[q], in.Grad(param))
 	}
-	p.Loss, p.EffectiveSize, p.sized = in.Output(losses.OutputReported)[0], 0, 0
-	if w.loss.Needs().Moments {
-		p.Moments = append(p.Moments[:0], in.Output(losses.OutputMoments)...)
-		p.LogLikelihood = in.Output(losses.OutputLogLikelihood)[0]
-	}
+	p.Loss, p.EffectiveSize, p.sized, p.Moments = in.Output(losses.OutputReported)[0], 0, 0, nil
 	if !in.HasOutput(losses.OutputWeights) || !e.Estimator.Draws() {
 		return nil
 	}

@@ -328,7 +328,7 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 	}
 	b := data.NewBatch(len(rows), d)
 	b.Fill(t, rows, 1)
-	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight)); err != nil {
+	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight), nil); err != nil {
 		return math.Inf(-1)
 	}
 	return x.LogLikelihood

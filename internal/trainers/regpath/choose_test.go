@@ -242,7 +242,7 @@ func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 		require.Len(t, whole.State.Points, 100, c)
 		require.False(t, whole.CutByChoice(), c)
 		n := len(cut.State.Points)
-		require.Less(t, n, 80, c)
+		require.Less(t, n, 90, c)
 		require.True(t, cut.CutByChoice(), c)
 		require.Equal(t, fmt.Sprint(whole.State.Refine), fmt.Sprint(cut.State.Refine), c) // includes NaN
 		require.Less(t, cut.State.Refine.Index, n-1, c)

@@ -17,22 +17,18 @@ type fixed struct{ *problem }
 // steps returns the number of iterations up to the end of λ_k.
 func (f fixed) steps(k int) int { return f.Config.InitialIter + (k+1)*f.Config.IterPerLambda }
 
-func (f fixed) iterate(ctx context.Context, k int) error {
+func (f fixed) iterate(ctx context.Context, k int) (Point, error) {
 	for f.State.Iteration < f.steps(k) {
 		last, err := f.advance(ctx, f.lambdas[k])
 		if err != nil {
-			return err
+			return Point{}, err
 		}
 		f.report("path", "iteration", f.State.Iteration, f.steps(len(f.lambdas)-1), f.lambdas[k], last.Loss, last.EffectiveSize)
 	}
-	return nil
-}
-
-func (f fixed) point(lambda float64) Point {
 	loss, size := f.State.Block.means()
-	p := f.closeBlock(lambda)
+	p := f.closeBlock(f.lambdas[k])
 	p.Loss, p.EffectiveSize = loss, size
-	return p
+	return p, nil
 }
 
 func (b Block) means() (loss, size float64) {

@@ -28,8 +28,6 @@ type matrix struct {
 	of        *pairmoments.Moments // nil: not computed yet
 	lasso     sparse.Lasso
 	at        *sparse.Matrix // P at the last λ. The model has it when the result is known
-	change    float64        // largest change of P at that λ
-	reached   float64        // path's loss there
 	once      sync.Once
 	knownRoot mat.Dense // E^½ of Moments.Known
 	chosen    []bool    // pairs of the result, including zeros
@@ -87,7 +85,7 @@ func (m *matrix) start() *sparse.Matrix {
 	return p
 }
 
-func (m *matrix) iterate(ctx context.Context, k int) error {
+func (m *matrix) iterate(ctx context.Context, k int) (Point, error) {
 	p, before, screen := m.start(), sparse.Identity(m.Table.D), 1.0
 	if k > 0 {
 		before, screen = m.State.Points[k-1].sparse(m.Table.D), 2-m.lambdas[k-1]/m.lambdas[k]
@@ -97,15 +95,21 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 	m.lasso.Weights = m.weights
 	outcome, err := m.lasso.Minimise(ctx, p, lambda, screen*lambda)
 	if err != nil {
-		return err
+		return Point{}, err
 	}
-	m.State.Runaway = !outcome.Done
-	m.at, m.change, m.reached = p, p.Distance(before), m.lossAt(p)
+	m.State.Runaway, m.at = !outcome.Done, p
 	m.placeMean(p)
-	m.State.Block.Count = outcome.Sweeps
 	m.State.Iteration += outcome.Sweeps
-	m.tell("path", "λ", k+1, len(m.lambdas), m.lambdas[k], m.reached, m.edgesOf(p))
-	return ctx.Err()
+	at := Point{Lambda: m.lambdas[k], Edges: m.edgesOf(p), Change: p.Distance(before), Iterations: outcome.Sweeps,
+		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
+	m.tell("path", "λ", k+1, len(m.lambdas), at.Lambda, at.Loss, at.Edges)
+	if m.fitsMean() {
+		at.Linear = slices.Clone(m.model.Location.Value)
+	}
+	if at.Sparse = p; p.D <= DenseColumns {
+		at.Packed, at.Sparse = at.precision(p.D), nil
+	}
+	return at, ctx.Err()
 }
 
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
@@ -119,19 +123,6 @@ func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
 		}
 	}
 	return n
-}
-
-func (m *matrix) point(lambda float64) Point {
-	p := Point{Lambda: lambda, Edges: m.edgesOf(m.at), Change: m.change, Iterations: m.State.Block.Count,
-		Loss: m.reached, EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
-	if m.fitsMean() {
-		p.Linear = slices.Clone(m.model.Location.Value)
-	}
-	if p.Sparse = m.at; m.Table.D <= DenseColumns {
-		p.Packed, p.Sparse = p.precision(m.Table.D), nil
-	}
-	m.State.Block = Block{}
-	return p
 }
 
 func (m *matrix) release() {

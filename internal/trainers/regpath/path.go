@@ -82,7 +82,7 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 		w.Config, err = w.Config.span(ratio, func() float64 { return lambdaMax(w.Problem, w.weights, covariates{}) })
 	case kind == ridge:
 		order = strengths(w.State.Pilot.Packed, w.Table.D, meanPairCount(w.Problem))
-		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(order) })
+		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(order) * (1 + 1e-12) }) // above the rounding of the grid
 	case w.matrix != nil:
 		w.weights = w.covariates.weights()
 		top, ratio = w.matrix.span()
@@ -113,10 +113,11 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 
 func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 	for k := len(w.State.Points); k < lambdas && !w.ended(); k++ {
-		if err := w.schedule.iterate(ctx, k); err != nil {
+		p, err := w.schedule.iterate(ctx, k)
+		if err != nil {
 			return err
 		}
-		w.State.Points = append(w.State.Points, w.schedule.point(w.lambdas[k]))
+		w.State.Points = append(w.State.Points, p)
 		if w.passed != nil {
 			if err := w.passed(); err != nil {
 				return err
@@ -125,7 +126,7 @@ func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 		if err := w.save(); err != nil {
 			return err
 		}
-		if w.enough != nil && w.enough(w.State.Points[k]) {
+		if w.enough != nil && w.enough(p) {
 			break
 		}
 	}

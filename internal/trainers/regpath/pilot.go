@@ -64,11 +64,11 @@ func fitPilot(ctx context.Context, p *problem) error {
 		}
 		score := math.Inf(-1)
 		if err == nil && given == 0 {
-			likelihood, err := f.likelihood()
+			step, _, err := em.Expect(f.Engine, f.Rows, f.At(), nil)
 			if err != nil {
 				return err
 			}
-			score = left*likelihood - freedom(f.Model.Precision(), alpha, both)*few
+			score = left*step.LogLikelihood - freedom(f.Model.Precision(), alpha, both)*few
 			best.Scores = append(best.Scores, score)
 		}
 		if given == 0 && !(score > most) {
@@ -109,32 +109,14 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	return f, nil
 }
 
-func (f pilotFit) likelihood() (float64, error) {
-	p := mat.DenseCopyOf(f.Model.Precision())
-	step, err := f.Engine.Moments(f.Rows, f.Model.Location.Value, p.RawMatrix().Data)
-	return step.LogLikelihood, err
-}
-
-// fit iterates accelerated, and again without acceleration if that fails. The error is numerical
-// without a pilot.
+// fit iterates. The error is numerical without a pilot.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
-	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
-	err := f.turns(ctx, alpha, em.Memory)
-	if engine.Diverged(err) {
-		copy(f.Model.Location.Value, start[0])
-		copy(f.Model.Packed.Value, start[1])
-		err = f.turns(ctx, alpha, 0)
-	}
-	if engine.Diverged(err) {
-		return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
-	}
-	return err
-}
-
-func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
-	s := em.State{Anderson: optim.Anderson{Memory: memory}}
+	s := em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 	for s.Count < pilotTurns && (s.Count == 0 || s.Relative > pilotTolerance) {
-		if err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); err != nil {
+		switch err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); {
+		case engine.Diverged(err):
+			return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
+		case err != nil:
 			return err
 		}
 	}
@@ -201,9 +183,9 @@ type thresholds struct {
 	sizes    []float64 // strengths of pairs
 }
 
-func (t *thresholds) iterate(ctx context.Context, k int) error {
+func (t *thresholds) iterate(ctx context.Context, k int) (Point, error) {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return Point{}, ctx.Err()
 	}
 	pilot, above := t.State.Pilot, make([]bool, len(t.sizes))
 	t.State.Block.Start = slices.Clone(t.packed())
@@ -221,10 +203,8 @@ func (t *thresholds) iterate(ctx context.Context, k int) error {
 		t.model.SetMean(pilot.Mean)
 	}
 	t.report("path", "λ", k+1, len(t.lambdas), t.lambdas[k], math.NaN(), math.NaN())
-	return nil
+	return t.closeBlock(t.lambdas[k]), nil
 }
-
-func (t *thresholds) point(lambda float64) Point { return t.closeBlock(lambda) }
 
 // chiMedian is the median of χ² with one degree of freedom.
 const chiMedian = 0.4549364231195724

@@ -262,9 +262,7 @@ func (p *problem) networks() (points []int) {
 
 type schedule interface {
 	// iterate completes the iterations at λ_k.
-	iterate(ctx context.Context, k int) error
-	// point returns the point of the λ that iterate completed.
-	point(lambda float64) Point
+	iterate(ctx context.Context, k int) (Point, error)
 	// settle completes the iterations after the path; if they diverge, the result is the chosen point.
 	settle(ctx context.Context, lambda float64) error
 }

@@ -37,10 +37,8 @@ type refitter struct {
 	engine *engine.Engine
 	rows   []int
 	posdef optim.PositiveDefinite
-	p      []float64 // (d, d)
-	cov    []float64 // (d, d), of completed rows, at the network's pairs
-	gain   float64   // multiplies the steps of EM, which are short by about the share of rows with both columns; few columns: 1
-	enough float64   // predicted gain in log likelihood at which a refit of few columns ends
+	gain   float64 // multiplies the steps of EM, which are short by about the share of rows with both columns; few columns: 1
+	enough float64 // predicted gain in log likelihood at which a refit of few columns ends
 }
 
 func (w *walk) oneRefitter() (*refitter, error) {
@@ -48,7 +46,7 @@ func (w *walk) oneRefitter() (*refitter, error) {
 		return w.refitter, nil
 	}
 	q, c := w.Problem, w.Engine.Config
-	f := &refitter{engine: w.Engine, rows: w.rows, cov: make([]float64, q.Table.D*q.Table.D), gain: 1, enough: refitGain}
+	f := &refitter{engine: w.Engine, rows: w.rows, gain: 1, enough: refitGain}
 	if f.posdef.Floor = w.Config.Floor; q.Table.D >= manyColumns {
 		f.gain, f.enough = min(mostGain, float64(q.Table.RowCount())/meanPairCount(w.Problem)), 10*refitGain
 	}
@@ -87,14 +85,17 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 	floats.Mul(s.X[d:], free)
 	f.posdef.ProjectPacked(s.X[d:], d)
 	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
+	minimise := em.Minimiser(support.Minimise)
+	if pairs == nil {
+		minimise = em.Unpenalised
+	}
 	for x := s.X; ; {
 		if ctx.Err() != nil {
 			return s, false, ctx.Err()
 		}
-		step, err := engine.Step{}, gaussian.ErrNotPositiveDefinite
+		step, found, err := engine.Step{}, []float64(nil), gaussian.ErrNotPositiveDefinite
 		if engine.Finite(x...) {
-			f.p = em.Unpacked(x[d:], d, f.p)
-			step, err = f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, Pairs: pairs})
+			step, found, err = em.Expect(f.engine, f.rows, x, pairs)
 		}
 		if errors.Is(err, gaussian.ErrNotPositiveDefinite) {
 			if s.Count == 0 || len(turns.X) == 0 { // no solution yet
@@ -108,12 +109,14 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 			return s, false, err
 		}
 		if s.Count == 0 {
-			support.Start(inverse(f.p, d))
+			w := make([]float64, len(free))
+			em.Unpenalised(w, em.Unpacked(x[d:], d, nil))
+			support.Start(em.Unpacked(w, d, nil))
 		}
 		gain := step.LogLikelihood - s.Likelihood
 		s.Last, s.Gain, s.Likelihood = s.Gain, gain, step.LogLikelihood
-		solved, ok := f.solve(support, pairs, step.Moments, x[:d])
-		if !ok {
+		solved := slices.Concat(found[:d], make([]float64, len(free)))
+		if !minimise(solved[d:], em.Unpacked(found[d:], d, nil)) || !engine.Finite(solved...) {
 			return s, false, nil
 		}
 		before := s.Movement
@@ -129,11 +132,13 @@ func (f *refitter) refit(ctx context.Context, start []float64, held []bool, done
 	}
 }
 
-// members are the elements of P that are not held: 1 in free, and their pairs of columns.
+// members are the elements of P that are not held: 1 in free, and their pairs of columns; nil if
+// these are all.
 func members(held []bool, d int) (free []float64, pairs [][2]int32) {
-	free = make([]float64, len(held))
-	for j, i := 0, 0; j < d; j++ {
-		for k := j; k < d; k, i = k+1, i+1 {
+	free, pairs = make([]float64, len(held)), [][2]int32{}
+	for j := range d {
+		for k := j; k < d; k++ {
+			i := graph.PackedIndex(d, j, k)
 			if held[i] {
 				continue
 			}
@@ -142,40 +147,10 @@ func members(held []bool, d int) (free []float64, pairs [][2]int32) {
 			}
 		}
 	}
+	if len(pairs) == d*(d-1)/2 {
+		return free, nil
+	}
 	return free, pairs
-}
-
-func inverse(p []float64, d int) []float64 {
-	v := slices.Clone(p)
-	graph.Factor(v, d, d)
-	graph.InvertFactor(v, d, d)
-	for j := range d {
-		for k := range j {
-			v[k*d+j] = v[j*d+k]
-		}
-	}
-	return v
-}
-
-// solve returns (μ, P) for the moments of rows completed at the mean (gaussian.Expectation.Elements).
-func (f *refitter) solve(support *em.Support, pairs [][2]int32, moments, mean []float64) (x []float64, ok bool) {
-	d := len(mean)
-	number, sum, second := moments[0], moments[1:1+d], moments[1+d:]
-	x = make([]float64, d+d*(d+1)/2)
-	for j, v := range mean {
-		x[j] = v + sum[j]/number
-		f.cov[j*d+j] = second[j]/number - sum[j]*sum[j]/number/number
-	}
-	for i, at := range pairs {
-		j, k := int(at[0]), int(at[1])
-		f.cov[j*d+k] = second[d+i]/number - sum[j]*sum[k]/number/number
-		f.cov[k*d+j] = f.cov[j*d+k]
-	}
-	minimise := em.Minimiser(em.Unpenalised)
-	if len(pairs) < d*(d-1)/2 {
-		minimise = support.Minimise
-	}
-	return x, minimise(x[d:], f.cov) && engine.Finite(x...)
 }
 
 // The predicted remaining gain g²/(g' − g) is below f.enough, g and g' the last two gains; g' above
@@ -259,8 +234,7 @@ func (f *refitter) model(m *model.Gaussian, x []float64) (loss float64, err erro
 	d := m.Dim()
 	copy(m.Packed.Value, x[d:])
 	m.SetMean(x[:d])
-	f.p = em.Unpacked(x[d:], d, f.p)
-	step, err := f.engine.Moments(f.rows, m.Location.Value, f.p)
+	step, _, err := em.Expect(f.engine, f.rows, x, nil)
 	if err != nil {
 		return 0, err
 	}

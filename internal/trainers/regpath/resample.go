@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/gaussian/em"
 )
 
 // Resampled has the results of paths on parts of the rows.
@@ -143,11 +144,13 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 		loss = func() (float64, error) { return of(), nil }
 	default:
 		loss = func() (float64, error) {
-			// An iteration number that the path does not use.
-			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*w.Table.D))
+			cells := float64(len(p.heldOut) * w.Table.D)
 			if run.Estimator.Loss.Needs().Moments {
-				s.Loss = -2 * s.LogLikelihood
+				s, _, err := em.Expect(run.Engine, p.heldOut, slices.Concat(run.model.Mean(), run.packed()), nil)
+				return -2 * s.LogLikelihood / cells, err
 			}
+			// An iteration number that the path does not use.
+			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/cells)
 			return s.Loss, err
 		}
 	}

@@ -110,26 +110,22 @@ func (a *accelerated) evaluate() (loss float64, g []float64, err error) {
 	return s.Loss, g, nil
 }
 
-func (a *accelerated) iterate(ctx context.Context, k int) error {
+func (a *accelerated) iterate(ctx context.Context, k int) (Point, error) {
 	lambda := a.lambdas[k]
 	if err := a.open(lambda); err != nil {
-		return err
+		return Point{}, err
 	}
 	for n := &a.State.Block.Count; *n == 0 || *n < a.Config.MaxIter && !a.State.Spectral.Stuck && !a.stands(lambda, a.Config.StopTol); {
 		if err := a.accelerate(ctx, lambda); err != nil {
-			return err
+			return Point{}, err
 		}
 		a.report("path", "λ", k, len(a.lambdas), lambda, a.State.Spectral.Loss, math.NaN())
 	}
 	a.report("path", "λ", k+1, len(a.lambdas), lambda, a.State.Spectral.Loss, math.NaN())
-	return nil
-}
-
-func (a *accelerated) point(lambda float64) Point {
 	p := a.closeBlock(lambda)
 	p.Loss, p.Stuck = a.State.Spectral.Loss, a.State.Spectral.Stuck
 	p.Unfinished = !a.stands(lambda, a.Config.StopTol)
-	return p
+	return p, nil
 }
 
 func (a *accelerated) open(lambda float64) error {

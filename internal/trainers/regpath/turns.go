@@ -37,11 +37,11 @@ func newTurns(p *problem, many int) *turns {
 	return t
 }
 
-func (t *turns) iterate(ctx context.Context, k int) error {
+func (t *turns) iterate(ctx context.Context, k int) (Point, error) {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
 		if err := t.begin(ctx, k); err != nil {
-			return err
+			return Point{}, err
 		}
 	}
 	observe := func(done int) {
@@ -54,7 +54,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 			break
 		}
 		if err != nil {
-			return err
+			return Point{}, err
 		}
 		observe(k)
 	}
@@ -62,7 +62,11 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		t.em.Settle(s)
 	}
 	observe(k + 1)
-	return nil
+	p := t.closeBlock(t.lambdas[k])
+	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
+	p.Unfinished = !t.stands(t.Config.StopTol)
+	t.State.Iteration += s.Count
+	return p, nil
 }
 
 func (t *turns) next(ctx context.Context, k int) error {
@@ -169,14 +173,6 @@ func (t *turns) few(packed []float64) bool {
 
 func (t *turns) stands(tolerance float64) bool {
 	return refineBlock*t.State.Turns.Movement < tolerance
-}
-
-func (t *turns) point(lambda float64) Point {
-	p, s := t.closeBlock(lambda), &t.State.Turns
-	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
-	p.Unfinished = !t.stands(t.Config.StopTol)
-	t.State.Iteration += s.Count
-	return p
 }
 
 func (t *turns) settle(ctx context.Context, lambda float64) error {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -109,19 +110,25 @@ func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 
 // expect returns (μ, S) of the completed rows, packed.
 func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
-	d := t.Model.Dim()
-	var step engine.Step
-	if t.Model.Parameterisation() == model.Natural {
-		t.square = Unpacked(x[d:], d, t.square)
-		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, t.square)
-	} else {
-		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
+	step, found, err := Expect(t.Engine, t.Rows, x, nil)
+	if err == nil {
+		s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
 	}
-	if err != nil {
-		return nil, err
+	return found, err
+}
+
+// Expect is an expectation step at x = (μ, P), P packed; found is (μ, S) of the completed rows, with
+// pairs only on these (gaussian.Expectation).
+func Expect(e *engine.Engine, rows []int, x []float64, pairs [][2]int32) (step engine.Step, found []float64, err error) {
+	d := e.Table.D
+	p, eta := Unpacked(x[d:], d, nil), make([]float64, d)
+	for j := range eta {
+		eta[j] = floats.Dot(p[j*d:j*d+d], x[:d])
 	}
-	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
-	return moments(step.Moments, x[:d]), nil
+	if step, err = e.Moments(rows, eta, p, pairs); err != nil {
+		return step, nil, err
+	}
+	return step, completed(step.Moments, x[:d]), nil
 }
 
 func (t *Turns) Settle(s *State) { t.Put(s.Solved) }
@@ -168,7 +175,7 @@ func moved(x, y []float64, d int) (most, relative float64) {
 	return most, relative
 }
 
-func moments(m, mu []float64) []float64 {
+func completed(m, mu []float64) []float64 {
 	d := len(mu)
 	found, i := make([]float64, d+d*(d+1)/2), d
 	shift := make([]float64, d)

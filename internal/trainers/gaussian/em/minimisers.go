@@ -46,11 +46,10 @@ func NewSupport(packed []float64, d int) *Support {
 	return s
 }
 
-// Start sets the next start to covariances (d, d), positive definite; it copies w.
-func (s *Support) Start(w []float64) { s.last, s.share = slices.Clone(w), supportShare }
+// Start sets the next start to covariances (d, d), positive definite.
+func (s *Support) Start(w []float64) { s.last, s.share = w, supportShare }
 
-// Minimise is a Minimiser. After Start it reads only the covariances of the network's pairs. ok is
-// false if the likelihood has no maximum.
+// Minimise is a Minimiser. ok is false if the likelihood has no maximum.
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	if !s.reach(cov, mostHalvings) {
 		return false

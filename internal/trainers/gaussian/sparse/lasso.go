@@ -13,7 +13,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/panics"
-	"missingscore/internal/simd"
 	"missingscore/internal/trainers/optim"
 )
 
@@ -55,13 +54,9 @@ type Lasso struct {
 type neighbours struct {
 	at    []int32
 	value []float64
-	row   []float64 // whole row of P if there are many neighbours; else empty
 }
 
-const (
-	crowded  = 4  // a column has many neighbours if they exceed the columns divided by this
-	crowding = 16 // minimum number of columns for whole rows
-)
+const ()
 
 // pair is an active pair with its indices among the neighbours of both columns.
 type pair struct{ j, k, inJ, inK int32 }
@@ -97,13 +92,10 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 		for _, at := range joined {
 			add(int(at[0]), int(at[1]))
 		}
-		switch {
-		case len(joined) > 0 && !l.Dense: // most stay at zero
+		if len(joined) > 0 && !l.Dense { // most stay at zero
 			l.sweep(lambda)
 			l.end(p)
 			l.start(p)
-		case len(joined) > 0:
-			l.widen()
 		}
 		if err := l.descend(ctx, lambda, &o); err != nil || !o.Done {
 			l.end(p)
@@ -170,7 +162,6 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		own := l.own[j]
 		step := (1 - l.product(j, j)) / own
 		l.diagonal[j] += step
-		l.rows[j].set(j, l.diagonal[j])
 		moved = max(moved, math.Abs(step*own))
 	}
 	if l.Blocks != nil {
@@ -201,8 +192,6 @@ func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 func (l *Lasso) setPair(a pair, v float64) {
 	n, m := &l.rows[a.j], &l.rows[a.k]
 	n.value[a.inJ], m.value[a.inK] = v, v
-	n.set(int(a.k), v)
-	m.set(int(a.j), v)
 }
 
 func (l *Lasso) weight(j, k int) float64 {
@@ -214,9 +203,6 @@ func (l *Lasso) weight(j, k int) float64 {
 
 func (l *Lasso) product(j, k int) (sum float64) {
 	n, s := &l.rows[j], l.S[k*l.D:(k+1)*l.D]
-	if len(n.row) > 0 {
-		return simd.Dot(n.row, s)
-	}
 	sum = l.diagonal[j] * s[j]
 	for i, at := range n.at {
 		sum += n.value[i] * s[at]
@@ -233,7 +219,7 @@ func (l *Lasso) start(p *Matrix) {
 		l.rows = make([]neighbours, l.D)
 	}
 	for j, n := range l.rows {
-		l.rows[j] = neighbours{n.at[:0], n.value[:0], n.row[:0]}
+		l.rows[j] = neighbours{n.at[:0], n.value[:0]}
 	}
 	if l.Blocks != nil {
 		l.startGroups(p)
@@ -242,29 +228,6 @@ func (l *Lasso) start(p *Matrix) {
 		if l.Blocks == nil {
 			l.add(int(at[0]), int(at[1]), p.Value[i])
 		}
-	}
-	l.widen()
-}
-
-// widen stores whole rows of columns with many neighbours.
-func (l *Lasso) widen() {
-	for j := range l.rows {
-		n := &l.rows[j]
-		if l.D < crowding || crowded*len(n.at) <= l.D || len(n.row) > 0 {
-			continue
-		}
-		n.row = slices.Grow(n.row, l.D)[:l.D]
-		clear(n.row)
-		n.row[j] = l.diagonal[j]
-		for i, k := range n.at {
-			n.row[k] = n.value[i]
-		}
-	}
-}
-
-func (n *neighbours) set(k int, value float64) {
-	if len(n.row) > 0 {
-		n.row[k] = value
 	}
 }
 

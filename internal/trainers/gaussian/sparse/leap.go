@@ -52,10 +52,7 @@ func (l *Lasso) coordinates() (x []float64) {
 }
 
 func (l *Lasso) put(x []float64) {
-	for j := range l.diagonal {
-		l.diagonal[j] = x[j]
-		l.rows[j].set(j, x[j])
-	}
+	copy(l.diagonal, x)
 	for i, a := range l.active {
 		l.setPair(a, x[l.D+i])
 	}

@@ -56,16 +56,6 @@ func (p *Matrix) ToPacked(packed []float64) {
 	}
 }
 
-// Scale multiplies P_jk by unit_j unit_k.
-func (p *Matrix) Scale(unit []float64) {
-	for j, u := range unit {
-		p.Diagonal[j] *= u * u
-	}
-	for i, at := range p.At {
-		p.Value[i] *= unit[at[0]] * unit[at[1]]
-	}
-}
-
 func (p *Matrix) Clone() *Matrix {
 	return &Matrix{D: p.D, Diagonal: slices.Clone(p.Diagonal), At: slices.Clone(p.At), Value: slices.Clone(p.Value)}
 }

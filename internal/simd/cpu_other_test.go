@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package simd
-
-func alone(f func()) { f() }
