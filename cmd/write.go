@@ -211,7 +211,7 @@ func resumed[T any](cmd *cobra.Command, asked bool, path string, none T, load fu
 	held, err := load(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(path))
+		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume: there is no %s; starting anew\n", path)
 		return none, nil
 	case errors.Is(err, replicate.ErrOtherRun), errors.Is(err, fitted.ErrOtherImputation):
 		return none, usageError{fmt.Errorf("--resume: %s: %w", path, err)}
