@@ -73,7 +73,8 @@ Models (--model, --model-options):
                  or bounds: diagonal covariances by score matching
   energy         neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²;
                  {"hidden":[64,64],"activation":"softplus"}, silu or tanh
-  score-network  the network of MissDiff: a score without a density; for zeroed and full
+  score-network  the network of MissDiff: a score without a density; for zeroed and full. To sample,
+                 score or impute, fit it with --objective denoising
 
 Objectives (--objective, --objective-options):
   auto       classical; truncated with a support
