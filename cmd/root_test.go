@@ -357,3 +357,9 @@ func TestPictureFiles(t *testing.T) {
 		require.ErrorContains(t, f.load(&said, nodes), want)
 	}
 }
+
+func TestBoundsOfAColumnWithAnEqualsSign(t *testing.T) {
+	lower := []float64{math.Inf(-1), math.Inf(-1)}
+	require.NoError(t, narrow(lower, "--lower", []string{"BMI>=30=0.5"}, []string{"BMI>=30", "b"}, math.Max))
+	require.Equal(t, []float64{0.5, math.Inf(-1)}, lower)
+}
