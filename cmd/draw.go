@@ -31,6 +31,7 @@ type drawingFlags struct {
 
 	outcome struct {
 		unconverged string   // what is wrong with the model's fit, empty for nothing
+		unreliable  bool     // by a check of the fit, converged or not
 		doubts      []string // columns with draws that cannot be
 		unlike      string   // how draws differ from the model's table, empty for not
 		notes       []string // warnings that leave the exit code as it is
@@ -61,7 +62,9 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Outcome != nil && !m.Outcome.Converged {
-		f.outcome.unconverged = fmt.Sprintf("the fit of %s is not reliable: %s", path, m.Outcome.Verdict)
+		why, unreliable := strings.CutPrefix(m.Outcome.Verdict, "NOT reliable: ")
+		f.outcome.unreliable = unreliable
+		f.outcome.unconverged = fmt.Sprintf("the fit of %s is not reliable: %s", path, why)
 	}
 	return m, ready, ensureDirOf(f.out)
 }
@@ -127,6 +130,8 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 		return unconverged{"NOT converged: " + cmp.Or(f.unmet, fmt.Sprintf("the Markov chains have not converged (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out))}
 	}
 	switch o := f.outcome; {
+	case o.unreliable:
+		return unconverged{fmt.Sprintf("NOT reliable: the fit of the model is not reliable, so %s is not either", f.out)}
 	case o.unconverged != "":
 		return unconverged{fmt.Sprintf("NOT converged: the fit of the model has not converged, so %s is not reliable", f.out)}
 	case len(o.doubts) > 0:

@@ -75,7 +75,8 @@ Models (--model, --model-options):
                  or bounds: diagonal covariances by score matching
   energy         neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²;
                  {"hidden":[64,64],"activation":"softplus"}, silu or tanh
-  score-network  the network of MissDiff: a score without a density; for zeroed and full
+  score-network  the network of MissDiff: a score without a density; for zeroed and full. To sample,
+                 score or impute, fit it with --objective denoising
 
 Objectives (--objective, --objective-options):
   auto       classical; truncated with a support
@@ -127,7 +128,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.Float64Var(&f.validation, "validation", 0, "`share` of rows held out for early stopping (default: 0.1 for mixture, energy and score-network from 100 rows on; else 0)")
 	fl.StringVar(&f.penalty, "penalty", penalty.None, "`kind` of penalty for gaussian and quartic: none, l1 or ridge")
 	fl.StringVar(&f.lambda, "lambda", "cv", "`strength` of the penalty: a number, cv or cv=FOLDS")
-	fl.IntVar(&c.Epochs, "epochs", 0, "maximum of epochs of adam (default: 200; quartic 25; networks: 6000 steps)")
+	fl.IntVar(&c.Epochs, "epochs", 0, "maximum of epochs of adam (default: 200; quartic 25; networks: 300, at most 6000 steps)")
 	fl.Float64Var(&c.Rate, "rate", 0, "learning rate of adam (default: 0.01; networks: 0.003)")
 	fl.IntVar(&steps.Batch, "batch", 100, "rows per step of adam")
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")

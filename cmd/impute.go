@@ -660,7 +660,7 @@ func (f *valueFlags) add(cmd *cobra.Command) {
 func (f *valueFlags) parse(t *data.Table) error {
 	h := &f.hold
 	for _, word := range f.round {
-		name, text, by := strings.Cut(word, "=")
+		name, text, by := cutValue(word)
 		if word == "none" {
 			h.Step = nil
 			continue
@@ -691,7 +691,7 @@ func (f *valueFlags) parse(t *data.Table) error {
 			h.Low, h.High = fitted.Ranges(t)
 			continue
 		}
-		name, text, by := strings.Cut(word, "=")
+		name, text, by := cutValue(word)
 		low, high, both := strings.Cut(text, ":")
 		j, wrong := column(t, name)
 		a, errA := strconv.ParseFloat(cmp.Or(low, "-Inf"), 64)

@@ -42,11 +42,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(said)
-	code, message, advice := ending(panics.Caught(func() error {
-		err := root.ExecuteContext(ctx)
+	cmd := root
+	code, message := ending(panics.Caught(func() (err error) {
+		cmd, err = root.ExecuteContextC(ctx)
 		return cmp.Or(out.err, err)
 	}))
 	if message != "" {
+		advice := ""
+		if code == exitUsage {
+			advice = fmt.Sprintf(" (see %s --help)", cmd.CommandPath())
+		}
 		fmt.Fprintf(said, "missingscore: %s%s\n", message, advice)
 	}
 	if code != exitDone && !out.used && (slices.Contains(args, "--json") || slices.Contains(args, "--json=true")) {
@@ -168,23 +173,23 @@ type interrupted string
 func (e interrupted) Error() string        { return string(e) }
 func (e interrupted) Is(target error) bool { return target == context.Canceled }
 
-func ending(err error) (code int, message, advice string) {
+func ending(err error) (code int, message string) {
 	var usage usageError
 	var open unconverged
 	var cut interrupted
 	switch {
 	case err == nil:
-		return exitDone, "", ""
+		return exitDone, ""
 	case errors.As(err, &cut):
-		return exitInterrupted, fmt.Sprintf("interrupted; %v", cut), ""
+		return exitInterrupted, fmt.Sprintf("interrupted; %v", cut)
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted, "interrupted", ""
+		return exitInterrupted, "interrupted"
 	case errors.As(err, &open):
-		return exitUnconverged, err.Error(), ""
+		return exitUnconverged, err.Error()
 	case errors.As(err, &usage):
-		return exitUsage, err.Error(), " (see missingscore --help)"
+		return exitUsage, err.Error()
 	}
-	return exitError, err.Error(), ""
+	return exitError, err.Error()
 }
 
 func asUsage(cmd *cobra.Command, err error) error {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -102,6 +103,11 @@ func TestNamesDoNotSteerReaders(t *testing.T) {
 	var told struct{ Out string }
 	require.NoError(t, json.Unmarshal([]byte(object), &told))
 	require.Equal(t, model, told.Out)
+}
+
+func TestFullDisk(t *testing.T) {
+	err := &fs.PathError{Op: "write", Path: "model.json.state", Err: errors.New("no space left on device")}
+	require.EqualError(t, explain(err, "table.csv", "model.json.state", ""), "write model.json.state: no space left on device")
 }
 
 type full struct{}
@@ -349,4 +355,10 @@ func TestPictureFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(f.layoutFile, []byte(text), 0o600))
 		require.ErrorContains(t, f.load(&said, nodes), want)
 	}
+}
+
+func TestBoundsOfAColumnWithAnEqualsSign(t *testing.T) {
+	lower := []float64{math.Inf(-1), math.Inf(-1)}
+	require.NoError(t, narrow(lower, "--lower", []string{"BMI>=30=0.5"}, []string{"BMI>=30", "b"}, math.Max))
+	require.Equal(t, []float64{0.5, math.Inf(-1)}, lower)
 }

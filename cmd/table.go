@@ -235,13 +235,22 @@ func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	return s, nil
 }
 
+// cutValue cuts column=value at the last =, because names of columns may have one.
+func cutValue(text string) (column, value string, found bool) {
+	i := strings.LastIndex(text, "=")
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
 // narrow takes bounds written as column=value, or one value for all columns.
 func narrow(bounds []float64, flag string, values, names []string, better func(x, y float64) float64) error {
 	if values != nil && len(values) == 0 {
 		return fmt.Errorf("%s is empty: column=value or a number is expected", flag)
 	}
 	for _, text := range values {
-		name, value, named := strings.Cut(text, "=")
+		name, value, named := cutValue(text)
 		if name = strings.TrimSpace(name); !named {
 			value = text
 		}

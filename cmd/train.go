@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -167,6 +168,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 
 func explain(err error, file, saved, advice string) error {
 	var wrong *trainers.SettingError
+	var disk *fs.PathError
 	switch {
 	case errors.As(err, &wrong):
 		return err
@@ -186,6 +188,8 @@ func explain(err error, file, saved, advice string) error {
 		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
 	case errors.Is(err, trainers.ErrOtherRun):
 		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
+	case errors.As(err, &disk): // names its own file
+		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)
 }

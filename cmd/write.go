@@ -219,7 +219,7 @@ func resumable[T interface{ Save(path string) error }](
 	}
 	switch held, err = load(path); {
 	case errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(path))
+		fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume: there is no %s; starting anew\n", path)
 		return none, save, nil
 	case errors.Is(err, replicate.ErrOtherRun), errors.Is(err, fitted.ErrOtherImputation):
 		err = usageError{fmt.Errorf("--resume: %s: %w", path, err)}

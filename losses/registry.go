@@ -91,7 +91,7 @@ func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	}
 	o, err := make(s)
 	if err != nil {
-		return nil, fmt.Errorf("objective %s: %w", name, err)
+		return nil, fmt.Errorf("objective %s: %w", name, strictjson.Plainly(err))
 	}
 	return o, nil
 }

@@ -69,7 +69,7 @@ func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, er
 	}
 	m, err := make(d, options, rng)
 	if err != nil {
-		return nil, fmt.Errorf("imputer %s: %w", name, err)
+		return nil, fmt.Errorf("imputer %s: %w", name, strictjson.Plainly(err))
 	}
 	return m, nil
 }

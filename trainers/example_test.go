@@ -133,8 +133,8 @@ func ExampleResult_Encode() {
 	// gaussian [Ozone Solar.R Wind Temp] exact 3060
 }
 
-// heavy is the multivariate t density with 4 degrees of freedom,
-// log q = −(4+d)/2 log(1 + ‖Wᵀ(x−μ)‖²/4).
+// heavy is the multivariate t density with 10 degrees of freedom,
+// log q = −(10+d)/2 log(1 + ‖Wᵀ(x−μ)‖²/10).
 func heavy(d int, _ *rand.Rand) (model.Model, error) {
 	minus, w := graph.NewParam("minus mu", 1, d), graph.NewParam("w", d, d)
 	for j := range d {
@@ -142,8 +142,8 @@ func heavy(d int, _ *rand.Rand) (model.Model, error) {
 	}
 	return model.FromLogDensity(d, []*graph.Param{minus, w}, func(b *graph.Builder, x graph.Node) graph.Node {
 		z := b.MatMul(false, false, b.AddRow(x, b.Param(minus)), b.Param(w))
-		ratio := b.Map(graph.Complement, b.Scale(-0.25, b.RowDot(z, z))) // 1 + ‖z‖²/4
-		return b.Scale(-0.5*float64(4+d), b.Map(graph.Log, ratio))
+		ratio := b.Map(graph.Complement, b.Scale(-0.1, b.RowDot(z, z))) // 1 + ‖z‖²/10
+		return b.Scale(-0.5*float64(10+d), b.Map(graph.Log, ratio))
 	}), nil
 }
 
@@ -152,7 +152,7 @@ func ExampleModelSpec() {
 	table := airQuality()
 	spec := trainers.Spec{
 		Model: trainers.ModelSpec{New: heavy},
-		Steps: trainers.Steps{Method: "em-full", Seed: 1},
+		Steps: trainers.Steps{Method: "iw", Seed: 1},
 	}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
@@ -172,8 +172,10 @@ func ExampleModelSpec() {
 			least = i
 		}
 	}
+	fmt.Println("converged:", result.Converged)
 	fmt.Println("least likely of the complete days:", table.Values[least*table.D:(least+1)*table.D])
 	// Output:
+	// converged: true
 	// least likely of the complete days: [168 238 3.4 81]
 }
 

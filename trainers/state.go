@@ -14,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/checkedfile"
+	"missingscore/internal/strictjson"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
@@ -75,7 +76,7 @@ func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	if err := enc.Encode(settings); err != nil {
-		return "", fmt.Errorf("settings that identify a run must be JSON: %w", err)
+		return "", fmt.Errorf("settings that identify a run must be JSON: %w", strictjson.Plainly(err))
 	}
 	for _, t := range tables {
 		if err := enc.Encode([]any{t.Names, t.N, t.D, t.Weights, t.Counted, t.Sampled}); err != nil {

@@ -53,6 +53,8 @@ func TestStudent(t *testing.T) {
 	again, err := model.New("student", 3, options, nil)
 	require.NoError(t, err)
 	require.Equal(t, 7., again.(extension.Student).Freedom)
+	_, err = model.New("student", 3, []byte(`{"freedom":7`), nil)
+	require.EqualError(t, err, "model student: it ends too early")
 }
 
 func attention(m model.Model, x []float64) float64 {
@@ -185,6 +187,9 @@ func TestColumns(t *testing.T) {
 	setting.Options = []byte(`{"weights":[1,1]}`)
 	_, err = losses.NewObjective("columns", setting)
 	require.ErrorContains(t, err, "objective columns: 2 weights for the 3 columns [a b c]")
+	setting.Options = []byte(`{"weights":"all"}`)
+	_, err = losses.NewObjective("columns", setting)
+	require.EqualError(t, err, `objective columns: "weights" takes no string`)
 	setting.Options, setting.Domain = []byte(`{"weights":[1,1,1]}`), domain.All(3)
 	setting.Domain.Lower[0] = 0
 	_, err = losses.NewObjective("columns", setting)

@@ -43,7 +43,7 @@ func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
 	}
 	m, err := make(d, options, rng)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", name, err)
+		return nil, fmt.Errorf("model %s: %w", name, strictjson.Plainly(err))
 	}
 	return m, nil
 }

@@ -108,14 +108,33 @@ func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	s.files = append(s.files, staged{path: path, temp: f.Name()})
-	w := bufio.NewWriter(f)
+	w := bufio.NewWriter(named{f, path})
 	if err = fill(w); err == nil {
 		err = w.Flush()
 	}
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return naming(path, errors.Join(err, f.Close()))
+}
+
+// named is a temporary file whose errors name the file at path.
+type named struct {
+	io.Writer
+	path string
+}
+
+func (n named) Write(p []byte) (int, error) {
+	k, err := n.Writer.Write(p)
+	return k, naming(n.path, err)
+}
+
+func naming(path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		failed.Path = path
+	}
+	return err
 }
 
 // Clear makes Commit remove the files of a folder, among names, that were not written.
@@ -216,6 +235,7 @@ func temporary(path string) (*os.File, error) {
 	}
 	name := fmt.Sprintf("%s.%d%s", Companion(path, ""), rand.Uint64(), temporarySuffix)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	err = naming(path, err)
 	if err == nil && replaced { // umask applies to new files only
 		if err = f.Chmod(mode); err != nil {
 			f.Close()

@@ -23,6 +23,18 @@ func TestWriteIsWholeOrNotAtAll(t *testing.T) {
 	require.ErrorIs(t, Write(filepath.Join(dir, "no", "f"), func(io.Writer) error { return nil }), os.ErrNotExist)
 }
 
+func TestErrorsNameTheFileNotTheTemporaryOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := temporary(path)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	err = text("cannot be written")(named{f, path})
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.ErrorContains(t, err, "write "+path+": ")
+	path = filepath.Join(path, "no", "f")
+	require.ErrorContains(t, Write(path, text("")), "open "+path+": ")
+}
+
 func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }

@@ -117,8 +117,6 @@ var cellSamplers = []sampler[cellDrawer]{
 // Samplers are the values of ImputeConfig.Sampler.
 var Samplers = samplerNames(cellSamplers)
 
-var errScoreAlone = errors.New("the model has a score but no log density and no noise levels, so it cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
-
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
 
 func refusesExactCells(f *Model) error {
@@ -141,7 +139,11 @@ func (f *Model) needsDensity(what, advice string) error {
 	case err != nil:
 		return err
 	case scoreOnly && f.noiseConditional() == nil:
-		return errScoreAlone
+		advice = "fit it with Spec.Objective.Kind denoising (noise exploding, the default, or preserving)"
+		if f.Domain.Bounded() { // noise would leave the bounds
+			advice = "with bounds fit Spec.Model.Kind energy"
+		}
+		return fmt.Errorf("the model has a score but no log density and no noise levels, so it cannot draw, impute or score rows: %s", advice)
 	case scoreOnly:
 		return fmt.Errorf("the model gives a score but no log density, which %s needs: %s", what, advice)
 	}

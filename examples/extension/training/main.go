@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -71,6 +72,9 @@ func train(ctx context.Context, path, out string, epochs int, observe func(train
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
 	checkpoint := filepath.Join(out, "checkpoint")
 	state, err := trainers.LoadState(checkpoint)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +101,11 @@ func progress() func(trainers.Progress) {
 	return func(p trainers.Progress) {
 		if now := time.Now(); now.Sub(last) > time.Second {
 			last = now
-			fmt.Printf("%s %d of %d, loss %.4f\n", p.Unit, p.Iteration, p.Total, p.Loss)
+			fmt.Printf("%s %d of %d", p.Unit, p.Iteration, p.Total)
+			if !math.IsNaN(p.Loss) { // NaN while the rows are read
+				fmt.Printf(", loss %.4f", p.Loss)
+			}
+			fmt.Println()
 		}
 	}
 }

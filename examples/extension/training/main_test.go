@@ -36,7 +36,7 @@ func crescent(t *testing.T) string {
 }
 
 func TestTraining(t *testing.T) {
-	path, whole, cut := crescent(t), t.TempDir(), t.TempDir()
+	path, whole, cut := crescent(t), filepath.Join(t.TempDir(), "new"), t.TempDir()
 	steps := 0
 	require.NoError(t, train(t.Context(), path, whole, 6, func(p trainers.Progress) {
 		if p.Stage == "fit" {

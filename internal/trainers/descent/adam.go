@@ -159,7 +159,7 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && fell == 0) {
 		advice := "allow more epochs, or use more rows and a larger held-out share"
 		if patient {
-			advice = "use more rows, a larger held-out share, a smaller rate or more patience"
+			advice = "use more rows, a larger held-out share, a smaller rate or more patience (Spec.Descent.Patience)"
 		}
 		return false, fmt.Sprintf("NOT converged: %s was least after only %d steps; %s; %s", HeldOutLoss, steps, advice, best)
 	}
