@@ -392,6 +392,13 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	}
 }
 
+// The columns that mice's complete(imp, "long") and impute --draws write.
+func TestImputedTables(t *testing.T) {
+	row := func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), float64(i / 3), a, b} }
+	require.Contains(t, strings.Join(told(t, columns(t, 60, []string{".imp", ".id", "a", "b"}, row), "imputed-tables"), ""), "columns .imp and .id mark imputed tables")
+	require.Empty(t, told(t, columns(t, 60, []string{".imp", "id", "a", "b"}, row), "imputed-tables"))
+}
+
 func TestRepeatedRows(t *testing.T) {
 	rng := stream.New(2)
 	measured := func(int) []float64 {
