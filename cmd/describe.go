@@ -302,7 +302,9 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if len(texts) > len(f.table.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
-	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return slices.Contains([]string{"matrix", "imputed-tables"}, found.Kind) }) {
+	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool {
+		return slices.Contains([]string{"matrix", "imputed-tables"}, found.Kind)
+	}) {
 		return []string{}
 	}
 	name := data.Stem(f.file)
