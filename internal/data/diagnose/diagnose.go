@@ -66,6 +66,7 @@ var checks = []check{
 	{"apart-levels", apartLevels},
 	{"none-cells", noneCells},
 	{"identifier", identifiers},
+	{"repeated-measures", repeatedMeasures},
 	{"code", codes},
 	{"dependent", dependent},
 	{"bound", tooSkewedForBound},
