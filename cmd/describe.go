@@ -285,7 +285,9 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if len(texts) > len(f.tableFlags.texts) {
 		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
 	}
-	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return found.Kind == "matrix" }) {
+	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool {
+		return slices.Contains([]string{"matrix", "imputed-tables"}, found.Kind)
+	}) {
 		return []string{}
 	}
 	name := data.Stem(f.file)

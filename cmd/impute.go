@@ -479,7 +479,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		points := r.Point(t)
 		_, f.known["monte_carlo_error"] = pointErrors(t, points)
 		f.known["point"], values, draws = true, points.Values, 1
-		how = "\nof these the means, of levels the most frequent one"
+		how = "\nof these the means, of texts and categories the most frequent one"
 	case f.values.donors > 0:
 		f.known["donors"] = f.values.donors
 		how = fmt.Sprintf("\nnumbers are replaced by observed ones of the %d nearest rows; levels are as drawn", f.values.donors)

@@ -179,7 +179,7 @@ func (s *source) code(found []*texts, before *Table, b readBlock) error {
 	return nil
 }
 
-var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02"}
+var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02", "2.1.2006", "2.1.2006 15:04", "2.1.2006 15:04:05"}
 
 func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	for _, layout := range dateLayouts {
@@ -190,7 +190,8 @@ func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	return 0, false, false
 }
 
-var localDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})|\d{4}-\d{2})$`)
+// localDate matches dates whose parts have no certain order, months and times of day.
+var localDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})|\d{4}-\d{2}|\d{1,2}:\d{2}(:\d{2})?)$`)
 
 func isDate(cell string) bool {
 	_, _, ok := dateNumber(cell)
@@ -269,6 +270,9 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 		}
 	case s.dates == n && !s.typed:
 		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can read them as numbers"
+		if slices.ContainsFunc(s.names, func(cell string) bool { _, _, ok := dateNumber(cell); return !ok }) {
+			c.LeftOut = "dates or times; to read dates as numbers, write them as 2026-03-20"
+		}
 	case n == cells && n > 2 && !s.typed:
 		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
 	case s.more:

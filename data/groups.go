@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -181,7 +182,9 @@ func twoGroups(counts map[string]int, by string, wanted, order []string) ([]stri
 	case len(names) == 1:
 		return nil, fmt.Errorf("column %q has only one group, %s; two are needed", by, there)
 	}
-	return nil, fmt.Errorf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))
+	largest := slices.Clone(names)
+	slices.SortStableFunc(largest, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	return nil, fmt.Errorf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(largest[0]), printable.Cell(largest[1])}))
 }
 
 // SameColumns restricts two tables, named by their files, to their common columns in a's order,

@@ -363,10 +363,14 @@ func TestKinds(t *testing.T) {
 		"cases":     {letters("nein", "ja", "nein", "NEIN", "ja"), nominal("b"), "a whole, b nominal ja|NEIN|nein…"},
 		"no before": {letters("Nein", "Ja", "Nein", "Nein", "Ja"), coded, "a whole, b binary Nein|Ja…"},
 
-		"days":     {"a,b\n1,1970-01-02\n2,1969-12-31\n3,\n", dates, "a whole, b number / 1 1 / 2 -1 / 3 ."},
-		"seconds":  {"a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n", dates, "a whole, b number / 1 86400 / 2 90 / 3 ."},
-		"one date": {"a,b\n1,1970-01-02\n2,17\n3,18\n", dates, `t.csv:2: column "b": "1970-01-02` + notNumber + "…"},
-		"dotted":   {"a,b\n1,31.12.2020\n2,01.01.2021\n3,\n", coded, "a whole; without b date: dates or times…"},
+		"days":          {"a,b\n1,1970-01-02\n2,1969-12-31\n3,\n", dates, "a whole, b number / 1 1 / 2 -1 / 3 ."},
+		"seconds":       {"a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n", dates, "a whole, b number / 1 86400 / 2 90 / 3 ."},
+		"one date":      {"a,b\n1,1970-01-02\n2,17\n3,18\n", dates, `t.csv:2: column "b": "1970-01-02` + notNumber + "…"},
+		"dotted":        {"a,b\n1,31.12.2020\n2,01.01.2021\n3,\n", coded, "a whole; without b date: dates or times; ReadOptions.Kinds can read…"},
+		"dotted days":   {"a,b\n1,2.1.1970\n2,31.12.1969\n3,\n", dates, "a whole, b number / 1 1 / 2 -1 / 3 ."},
+		"hours":         {"a,b\n1,21:30\n2,7:05\n3,7:05:12\n", coded, "a whole; without b date: dates or times; to read dates as numbers, write…"},
+		"months":        {"a,b\n1,3/4/2026\n2,4/3/2026\n3,\n", coded, "a whole; without b date: dates or times; to read dates as numbers, write…"},
+		"a German mark": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), coded, `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
 
 		"None twice": {nones, coded, "x whole, exercise binary Often|Some / 1 1 / 2 . / . 0 / 4 .…"},
 		"None a level": {nones, with(func(o *ReadOptions) { o.Columns, o.NA = []string{"exercise"}, []string{"NA"} }),

@@ -28,6 +28,7 @@ func TestReadGroups(t *testing.T) {
 	require.Equal(t, "a whole / 1 / 5", shown(groups[0].Table))
 
 	one := file(t, "t.csv", "sex,a\nm,1\nm,2\n")
+	few := file(t, "t.csv", "sex,a\nd,9\nm,1\nf,2\nm,4\nf,3\n")
 	for _, c := range []struct {
 		path   string
 		by     string
@@ -36,6 +37,7 @@ func TestReadGroups(t *testing.T) {
 		want   string
 	}{
 		{path, "sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two with ReadGroups f,m`},
+		{few, "sex", nil, ReadOptions{}, "d (1 rows), f (2 rows), m (2 rows); pick two with ReadGroups f,m"},
 		{path, "sex", []string{"m", "q"}, ReadOptions{}, `column "sex" has no group "q"; there are: f (3 rows)`},
 		{path, "sex", []string{"m"}, ReadOptions{}, "two different groups are needed, but 1 are named: m"},
 		{path, "sex", []string{"m", "m"}, ReadOptions{}, "two different groups"},

@@ -277,7 +277,7 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 }
 
 // likelyMarks of missing cells; some are not in DefaultNA because they may be a slip.
-var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
+var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?", "k.a.", "k. a.", "keine angabe"}
 
 func leaveOut(name string) string {
 	return "leave it out with ReadOptions.Exclude " + shell.List([]string{name})

@@ -146,7 +146,7 @@ func TestRefusals(t *testing.T) {
 			"cannot be combined with Spec.Missing":   func(s *spec) { s.Missingness = &missingness.Model{} },
 			"take Spec.Inference bootstrap=N":        robust,
 			`ordinal q: there is no column "q"`:      func(s *spec) { s.Transform.Columns = map[string]string{"q": "ordinal"} },
-			"40 ordered categories are the maximum":  func(s *spec) { s.Transform = transform.Spec{Others: "ordinal"} },
+			"=none to treat it as a number":          func(s *spec) { s.Transform = transform.Spec{Others: "ordinal"} },
 		}},
 		{categories, spec{Transform: ordinal}, map[string]func(s *spec){
 			"Spec.Model.Kind gaussian": func(s *spec) { s.Model.Kind = "quartic" },

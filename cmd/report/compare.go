@@ -178,6 +178,14 @@ func (c Comparison) Verdict() string {
 	return "The networks differ in " + strings.Join(in, " and in ") + "."
 }
 
+func (c Comparison) differencesNote(x *explorer) string {
+	note := fmt.Sprintf("%s minus %s with %g %% intervals; grey if the interval contains 0.", c.Groups[0].Name, c.Groups[1].Name, 100*c.Result.Config.Level)
+	if x.Low == nil || slices.ContainsFunc(x.Low, math.IsNaN) {
+		note += " A pair has none with too few permutations, or too few networks with its edge."
+	}
+	return note
+}
+
 func (c Comparison) page(x *explorer, pictures []Picture) page {
 	a, b, r := c.Groups[0], c.Groups[1], c.Result
 	s := a.Result.Spec
@@ -191,7 +199,7 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 		}
 	}
 	if len(x.From) > 0 {
-		x.Note = fmt.Sprintf("%s minus %s with %g %% intervals; grey if the interval contains 0.", a.Name, b.Name, 100*r.Config.Level)
+		x.Note = c.differencesNote(x)
 		x.EdgesNote = "Smallest q first. q is p adjusted for the number of pairs: about one in ten pairs with q ≤ 0.1 is false. differences.csv has all pairs."
 	}
 	if r.Pairs[0].Estimates != nil && a.Result.Network.Inference.Rests != "" {

@@ -333,6 +333,10 @@ func TestExploreComparison(t *testing.T) {
 	require.True(t, x.Compare)
 	require.Nil(t, x.Unsigned)
 
+	require.Equal(t, "a minus b with 90 % intervals; grey if the interval contains 0.", c.differencesNote(x))
+	c.Result.Pairs[1].Low, c.Result.Pairs[1].High = nan, nan
+	require.Contains(t, c.differencesNote(c.explore(s)), "A pair has none with too few permutations")
+
 	r.Network.Levels = make([][]string, len(names)) // of both groups
 	r.Network.Levels[0] = []string{"flat", "house", "tent"}
 	r.Network.Levels[1] = []string{"no", "yes"}

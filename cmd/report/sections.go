@@ -28,7 +28,7 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	x := explore(r, s, result.Spec.Inference.Level)
 	x.size(from.Style.NodeSize, sizes)
 	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
-	if found := r.Inference; found != nil && found.Rests != "" {
+	if found := r.Inference; found != nil && found.Rests != "" && len(r.Network.Edges) > 0 {
 		x.Note = fmt.Sprintf("Estimates with %g %% intervals; grey if the interval contains 0. ", 100*result.Spec.Inference.Level)
 		if kind := inference.Kinds[result.Spec.Inference.Kind]; !kind.Resamples {
 			x.Note += "They rest on "

@@ -76,10 +76,12 @@ func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, 
 	return t, t.take(threshold)
 }
 
+const roundedZero = 1e-12 // a saved model has absent edges up to rounding
+
 // It fails without edges.
 func (t *Truth) take(threshold float64) error {
 	for i, w := range t.Weights {
-		if !(math.Abs(w) > threshold) {
+		if !(math.Abs(w) > max(threshold, roundedZero)) {
 			t.Weights[i] = 0
 		}
 	}

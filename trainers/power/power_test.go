@@ -190,6 +190,11 @@ func TestResolve(t *testing.T) {
 	require.Equal(t, Config{Rows: []int{80, 160, 320, 640, 1280, 2560}, Tables: 100, Sensitivity: 0.8, Level: 0.95}, c)
 	_, err = NewTruth([]string{"a", "b"}, chain(t, 2, 0.3).Gaussian, nil, 0.5)
 	require.ErrorContains(t, err, "has no edge")
+	rounded := chain(t, 4, 0.3).Gaussian
+	rounded.Precision.SetSym(0, 3, 1e-17) // as model.json has it
+	truth, err := NewTruth(strings.Split("abcd", ""), rounded, nil, 0)
+	require.NoError(t, err)
+	require.Equal(t, 3, truth.Edges())
 	for _, bad := range []Config{{Rows: []int{50}}, {Rows: []int{50, 50}}, {Rows: []int{90, 50}}, {Rows: []int{2, 50}}, {Tables: 1}, {Sensitivity: 1}, {Level: 2}} {
 		_, err := bad.Resolve(4)
 		require.Error(t, err, "%v", bad)

@@ -172,6 +172,7 @@ class Frames(unittest.TestCase):
         frame["text"] = [None, "", "NA", "NA"] * 99 + ["no"] * 4
         frame["code"] = ["1", "2", None, "3"] * 100
         frame["day"] = pandas.date_range("2020-01-01", periods=400)
+        frame["who"] = pandas.Categorical([f"P{k}" for k in range(400)])
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             filled = ms.impute(frame)

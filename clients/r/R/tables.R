@@ -39,7 +39,7 @@ hand_over <- function(data, folder, kinds = TRUE, stem = "table") {
   for (name in names(data)) {
     x <- data[[name]]
     levels <- if (is.factor(x)) setdiff(levels(droplevels(x)), "") else if (is.logical(x)) c("FALSE", "TRUE")[c(FALSE, TRUE) %in% x]
-    if (length(levels) < 2) next
+    if (length(levels) < 2 || length(levels) > 50) next # more are texts, such as names of rows
     kind <- if (is.ordered(x)) "ordered" else if (length(levels) == 2) "binary" else "nominal"
     listed[nrow(listed) + 1, ] <- c(name, kind, csv_line(levels))
   }

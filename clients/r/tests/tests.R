@@ -66,10 +66,11 @@ odd$text <- rep(c("", "NA", "u", "v"), 100)
 odd$count <- .Machine$integer.max - 0:399
 odd$count[2] <- NA
 odd$none <- NA
+odd$who <- factor(sprintf("P%03d", seq_len(nrow(x)))) # as read.csv(stringsAsFactors = TRUE) reads it
 imp <- suppressWarnings(ms_impute(odd, draws = 1, verbose = FALSE))
 first <- imp[imp$.imp == 1, ]
 stopifnot(
-  identical(names(imp)[-(1:2)], names(odd)), !anyNA(first[[3]]), all(first$text %in% c("NA", "u", "v")), identical(first$day, odd$day),
+  identical(names(imp)[-(1:2)], names(odd)), !anyNA(first[[3]]), all(first$text %in% c("NA", "u", "v")), identical(first$day, odd$day), identical(first$who, odd$who),
   all(is.na(first$none)), !is.na(first$count[2]), all(is.na(imp$text[imp$.imp == 0]) == (odd$text == "")), is.data.frame(summary(imp))
 )
 message_of <- function(expr) tryCatch(expr, error = conditionMessage)

@@ -58,6 +58,7 @@ type check struct {
 // A column with a finding is skipped by later checks that the same fault would trigger.
 var checks = []check{
 	{"matrix", matrices},
+	{"imputed-tables", imputedTables},
 	{"repeated-rows", repeated},
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
@@ -65,6 +66,7 @@ var checks = []check{
 	{"apart-levels", apartLevels},
 	{"none-cells", noneCells},
 	{"identifier", identifiers},
+	{"repeated-measures", repeatedMeasures},
 	{"code", codes},
 	{"dependent", dependent},
 	{"bound", tooSkewedForBound},

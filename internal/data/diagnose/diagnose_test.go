@@ -392,6 +392,28 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	}
 }
 
+// The columns that mice's complete(imp, "long") and impute --draws write.
+func TestImputedTables(t *testing.T) {
+	row := func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), float64(i / 3), a, b} }
+	require.Contains(t, strings.Join(told(t, columns(t, 60, []string{".imp", ".id", "a", "b"}, row), "imputed-tables"), ""), "columns .imp and .id mark imputed tables")
+	require.Empty(t, told(t, columns(t, 60, []string{".imp", "id", "a", "b"}, row), "imputed-tables"))
+}
+
+func TestRepeatedMeasures(t *testing.T) {
+	row := func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 20), a, b} }
+	for name, want := range map[string]int{"person": 1, "child_id": 1, "Id": 1, "age": 0} {
+		found := told(t, columns(t, 60, []string{name, "a", "b"}, row), "repeated-measures")
+		require.Len(t, found, want, name)
+		if want > 0 {
+			require.Contains(t, found[0], name+" has 20 values in 60 rows: rows with the same value are not independent")
+		}
+	}
+	coded := columns(t, 60, []string{"person", "a", "b"}, row)
+	coded.Kinds, coded.Levels = []data.Kind{data.Nominal, data.Number, data.Number}, [][]string{strings.Split("abcdefghijklmnopqrst", ""), nil, nil}
+	require.Len(t, told(t, coded, "repeated-measures"), 1, "texts")
+	require.Empty(t, told(t, columns(t, 39, []string{"person", "a", "b"}, row), "repeated-measures"), "fewer than two rows each")
+}
+
 func TestRepeatedRows(t *testing.T) {
 	rng := stream.New(2)
 	measured := func(int) []float64 {

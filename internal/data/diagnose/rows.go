@@ -107,6 +107,14 @@ func matrices(e *examined) []Finding {
 	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows are not observations; give the original table", what)}}
 }
 
+// imputedTables recognises mice's long format, which impute writes too.
+func imputedTables(e *examined) []Finding {
+	if !slices.Contains(e.Names, ".imp") || !slices.Contains(e.Names, ".id") {
+		return nil
+	}
+	return []Finding{{Severity: Warning, Columns: []string{".imp", ".id"}, Message: "columns .imp and .id mark imputed tables, one below the other: their rows are copies and make intervals too narrow; give the original table, or analyse each .imp alone"}}
+}
+
 const (
 	repeatedShare = 0.1     // share of repeated rows to report
 	leastSteps    = 1000    // minimum range, in steps, of a column whose equal values are not chance

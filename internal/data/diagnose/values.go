@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,6 +110,24 @@ func identifiers(e *examined) []Finding {
 	f := e.finding(Warning, found, "{columns} {counts or names the rows|count or name the rows} (%.6g, %.6g, …: all different): an identifier or a time, not a measurement; leave {it|them} out (%s)", first[0], first[1], set("ReadOptions.Exclude", names))
 	f[0].LeaveOut = names
 	return f
+}
+
+var personName = regexp.MustCompile(`(?i)^(person|participant|respondent|subject|patient|proband|pupil|student|vpn?|p?id|.*[_. -]id)$`)
+
+// repeatedMeasures warns of columns that name persons, with two rows or more for each on average.
+func repeatedMeasures(e *examined) []Finding {
+	var findings []Finding
+	for j, c := range e.columns {
+		if !personName.MatchString(e.Names[j]) || !c.whole || c.levels < 5 || c.cells < 2*c.levels || slices.Contains(e.Names, ".imp") {
+			continue
+		}
+		e.explained[j] = true
+		names := e.names([]int{j})
+		f := e.finding(Warning, []int{j}, "{columns} has %d values in %d rows: rows with the same value are not independent, so intervals are too narrow; give one row for each, such as means, and leave the column out (%s)", c.levels, c.cells, set("ReadOptions.Exclude", names))
+		f[0].LeaveOut = names
+		findings = append(findings, f...)
+	}
+	return findings
 }
 
 // identifies reports whether all cells differ and are equally spaced, or are whole numbers that

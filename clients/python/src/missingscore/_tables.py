@@ -67,7 +67,7 @@ class Table:
         if categories is not None:
             seen = {str(value) for value, gap in zip(column, missing) if not gap}
             levels = [str(level) for level in categories if str(level) in seen]
-            kind = "" if len(levels) < 2 else "ordered" if dtype.ordered else "binary" if len(levels) == 2 else "nominal"
+            kind = "" if not 2 <= len(levels) <= 50 else "ordered" if dtype.ordered else "binary" if len(levels) == 2 else "nominal"
             return kind, _line(levels), ["" if gap else str(value) for value, gap in zip(column, missing)]
         texts = ["" if gap else _text(value) for value, gap in zip(column, missing)]
         if not self.frame and isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
