@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"reflect"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/parquet-go/parquet-go"
 	pqformat "github.com/parquet-go/parquet-go/format"
@@ -94,11 +94,9 @@ func meaningOf(c *parquet.Column) meaning {
 	if logical := c.Type().LogicalType(); logical != nil {
 		switch l := logical.Value.(type) {
 		case *pqformat.DecimalType:
-			return decimalMeaning(c.Type().Kind(), l.Scale)
+			return decimals(l.Scale)
 		case *pqformat.DateType:
-			return meaning{format.Date, nil, func(v parquet.Value) string {
-				return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
-			}}
+			return integers(format.Date)
 		case *pqformat.TimestampType:
 			nanos, kind := nanosOf(l.Unit), format.Stamp
 			if l.IsAdjustedToUTC {
@@ -108,42 +106,27 @@ func meaningOf(c *parquet.Column) meaning {
 		case *pqformat.TimeType:
 			nanos := nanosOf(l.Unit)
 			return meaning{format.Text, nil, func(v parquet.Value) string {
-				return time.Unix(0, 0).UTC().Add(time.Duration(integer(v) * nanos)).Format("15:04:05.999999999")
+				return time.Unix(0, integer(v)*nanos).UTC().Format("15:04:05.999999999")
 			}}
 		case *pqformat.Float16Type:
-			return numbers(format.Numbers, halfFloat)
+			return numbers(func(v parquet.Value) float64 { return float64(float16.FromLEBytes(v.ByteArray()).Float32()) })
 		case *pqformat.IntType:
 			if !l.IsSigned {
-				return meaning{format.Unsigned, func(v parquet.Value) float64 { return float64(unsigned(v)) },
-					func(v parquet.Value) string { return strconv.FormatUint(unsigned(v), 10) }}
+				return integers(format.Unsigned)
 			}
 		case *pqformat.ListType, *pqformat.MapType, *pqformat.VariantType, *pqformat.BsonType, *pqformat.GeometryType, *pqformat.GeographyType:
 			return nothing
 		}
 	}
-	return physicalMeaning(c.Type().Kind())
-}
-
-func numbers(k format.Kind, value func(v parquet.Value) float64) meaning {
-	return meaning{k, value, func(v parquet.Value) string { return format.Number(value(v)) }}
-}
-
-func physicalMeaning(physical parquet.Kind) meaning {
-	switch physical {
+	switch c.Type().Kind() {
 	case parquet.Boolean:
-		return numbers(format.Boolean, func(v parquet.Value) float64 {
-			if v.Boolean() {
-				return 1
-			}
-			return 0
-		})
+		return integers(format.Boolean)
 	case parquet.Int32, parquet.Int64:
-		return meaning{format.Whole, func(v parquet.Value) float64 { return float64(integer(v)) },
-			func(v parquet.Value) string { return strconv.FormatInt(integer(v), 10) }}
+		return integers(format.Whole)
 	case parquet.Float:
-		return numbers(format.Numbers, func(v parquet.Value) float64 { return float64(v.Float()) })
+		return numbers(func(v parquet.Value) float64 { return float64(v.Float()) })
 	case parquet.Double:
-		return numbers(format.Numbers, parquet.Value.Double)
+		return numbers(parquet.Value.Double)
 	case parquet.Int96: // nanoseconds and Julian day
 		return meaning{format.Stamp, nil, func(v parquet.Value) string {
 			parts := v.Int96()
@@ -159,10 +142,26 @@ func physicalMeaning(physical parquet.Kind) meaning {
 	}}
 }
 
-func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
+func numbers(value func(v parquet.Value) float64) meaning {
+	return meaning{format.Numbers, value, func(v parquet.Value) string { return format.Number(value(v)) }}
+}
+
+func integers(k format.Kind) meaning {
+	m := meaning{k, func(v parquet.Value) float64 { return float64(integer(v)) }, func(v parquet.Value) string { return k.Text(integer(v)) }}
+	switch k {
+	case format.Date:
+		m.number = nil
+	case format.Unsigned:
+		m.number = func(v parquet.Value) float64 { return float64(unsigned(v)) }
+		m.text = func(v parquet.Value) string { return k.Text(int64(unsigned(v))) }
+	}
+	return m
+}
+
+func decimals(scale int32) meaning {
 	text := func(v parquet.Value) string {
 		var digits big.Int
-		switch physical {
+		switch v.Kind() {
 		case parquet.Int32, parquet.Int64:
 			digits.SetInt64(integer(v))
 		default: // big-endian two's complement
@@ -171,30 +170,24 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 				digits.Sub(&digits, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 			}
 		}
-		return decimalText(&digits, int(decimals))
+		return decimal256.FromBigInt(&digits).ToString(scale)
 	}
 	return meaning{format.Numbers, func(v parquet.Value) float64 {
-		x, err := strconv.ParseFloat(text(v), 64)
-		if err != nil && !math.IsInf(x, 0) {
-			return math.NaN()
-		}
+		x, _ := strconv.ParseFloat(text(v), 64) // of digits: infinite at the worst
 		return x
 	}, text}
 }
 
-const mostDecimals = 100
-
-func decimalText(digits *big.Int, decimals int) string {
-	if decimals <= 0 || decimals > mostDecimals {
-		return digits.String()
-	}
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
-	return new(big.Rat).SetFrac(digits, power).FloatString(decimals)
-}
-
+// integer extends a value to 64 bits with its sign, unsigned without one.
 func integer(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
+	switch v.Kind() {
+	case parquet.Int32:
 		return int64(v.Int32())
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1
+		}
+		return 0
 	}
 	return v.Int64()
 }
@@ -214,14 +207,6 @@ func nanosOf(u pqformat.TimeUnit) int64 {
 		return 1e3
 	}
 	return 1
-}
-
-func halfFloat(v parquet.Value) float64 {
-	b := v.ByteArray()
-	if len(b) != 2 {
-		return math.NaN()
-	}
-	return float64(float16.FromLEBytes(b).Float32())
 }
 
 func (r *reader) Columns() ([]format.Column, int) { return r.all, 0 }
@@ -460,35 +445,23 @@ func (w *writer) Write(row []string) error {
 
 // valueOf returns null for a missing cell; ok is false if the cell is not of kind k.
 func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
-	if cell == "" {
+	switch {
+	case cell == "":
 		return parquet.NullValue(), true
+	case k == format.Text || k == format.Mixed:
+		return parquet.ByteArrayValue([]byte(cell)), true
+	case k == format.Numbers:
+		x, err := strconv.ParseFloat(cell, 64)
+		return parquet.DoubleValue(x), err == nil
 	}
-	var err error
+	x, ok := k.Integer(cell)
 	switch k {
-	case format.Whole:
-		var x int64
-		x, err = strconv.ParseInt(cell, 10, 64)
-		v = parquet.Int64Value(x)
-	case format.Unsigned:
-		var x uint64
-		x, err = strconv.ParseUint(cell, 10, 64)
-		v = parquet.Int64Value(int64(x)) // the same bits
 	case format.Boolean:
-		return parquet.BooleanValue(cell == "1"), cell == "0" || cell == "1"
-	case format.Numbers:
-		var x float64
-		x, err = strconv.ParseFloat(cell, 64)
-		v = parquet.DoubleValue(x)
+		return parquet.BooleanValue(x == 1), ok
 	case format.Date:
-		days, ok := format.Days(cell)
-		return parquet.Int32Value(days), ok
-	case format.Stamp, format.Instant:
-		micros, ok := format.Microseconds(k, cell)
-		return parquet.Int64Value(micros), ok
-	default:
-		v = parquet.ByteArrayValue([]byte(cell))
+		return parquet.Int32Value(int32(x)), ok
 	}
-	return v, err == nil
+	return parquet.Int64Value(x), ok
 }
 
 func (w *writer) flush() error {
