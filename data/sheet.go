@@ -46,9 +46,7 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	if err := f.each(allOf(len(s.header)), true, func(b readBlock, _ int64) error { return s.take(b.rows) }); err != nil {
 		return nil, err
 	}
-	if s.format != nil {
-		s.kinds, _ = f.reader.Columns()
-	}
+	s.kinds, _ = f.reader.Columns()
 	return s, nil
 }
 
@@ -92,12 +90,7 @@ type sheetRows struct {
 	ended bool
 }
 
-func (r *sheetRows) Columns() ([]format.Column, int) {
-	if r.kinds != nil {
-		return r.kinds, r.top
-	}
-	return (&textFile{header: r.header, top: r.top}).Columns()
-}
+func (r *sheetRows) Columns() ([]format.Column, int) { return r.kinds, r.top }
 
 func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
 	if r.ended {
@@ -123,7 +116,7 @@ func (r *sheetRows) Close() error { return nil }
 func (s *sheet) source(o ReadOptions) (*source, error) {
 	h := *s.head
 	h.header = nil
-	r := &source{head: &h, in: &input{name: s.file}, reader: &sheetRows{sheet: s}}
+	r := &source{head: &h, in: &input{name: s.file, limit: s.limit}, reader: &sheetRows{sheet: s}}
 	return r, r.begin(o)
 }
 

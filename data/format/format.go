@@ -73,6 +73,7 @@ type File struct {
 	Name    string                             // for messages
 	Sheet   string                             // requested sheet of a workbook
 	Size    int64                              // of the content in bytes; 0 if unknown
+	Limit   float64                            // bytes of memory allowed
 	Content func() (io.ReaderAt, int64, error) // the whole content with random access
 }
 

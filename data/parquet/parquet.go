@@ -6,6 +6,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,17 +57,10 @@ func open(in *format.File) (format.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
-	}
 	for _, g := range f.Metadata().RowGroups {
-		if g.NumRows < 0 {
-			return nil, format.Damaged("a row group has %d rows", g.NumRows)
-		}
 		for _, c := range g.Columns {
-			if need := float64(c.MetaData.TotalUncompressedSize); need > limit {
-				return nil, &memory.Error{What: "a column of a row group", Need: need, Limit: limit, Advice: "write the file with smaller row groups"}
+			if need := float64(c.MetaData.TotalUncompressedSize); need > in.Limit {
+				return nil, &memory.Error{What: "a column of a row group", Need: need, Limit: in.Limit, Advice: "write the file with smaller row groups"}
 			}
 		}
 	}
@@ -240,9 +234,12 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 	chunks := g.ColumnChunks()
 	for _, j := range chosen {
 		c := &cursor{meaning: r.meanings[j]}
-		_, c.factor = r.factors[r.all[j].Name]
 		if c.kind != format.Nothing {
-			c.pages = chunks[r.leaves[j].Index()].Pages()
+			chunk := chunks[r.leaves[j].Index()]
+			c.values = parquet.NewColumnChunkValueReader(chunk)
+			if _, factor := r.factors[r.all[j].Name]; factor && c.kind == format.Text {
+				c.levels = levelsOf(chunk, c.text)
+			}
 		}
 		r.cursors = append(r.cursors, c)
 	}
@@ -252,12 +249,7 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 
 func (r *reader) Rows() int { return int(r.file.NumRows()) }
 
-func (r *reader) Index(int) (rows int, index any, err error) {
-	for _, g := range r.file.RowGroups() {
-		rows += int(g.NumRows())
-	}
-	return rows, nil, nil
-}
+func (r *reader) Index(int) (rows int, index any, err error) { return r.Rows(), nil, nil }
 
 // Seek implements format.Seeker. It skips pages by the file's page index if there is one.
 func (r *reader) Seek(_ any, row int, chosen []int) error {
@@ -280,10 +272,10 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 		return err
 	}
 	for _, c := range r.cursors {
-		if c.pages == nil {
+		if c.values == nil {
 			continue
 		}
-		if err := c.pages.SeekToRow(int64(row)); err != nil {
+		if err := c.values.SeekToRow(int64(row)); err != nil {
 			return err
 		}
 	}
@@ -291,51 +283,42 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 	return nil
 }
 
-func (r *reader) Close() error {
-	cursors := r.cursors
-	r.cursors = nil
-	for _, c := range cursors {
-		if c.page != nil {
-			parquet.Release(c.page)
-		}
-		if c.pages == nil {
-			continue
-		}
-		if err := c.pages.Close(); err != nil {
-			return err
+func (r *reader) Close() (err error) {
+	for _, c := range r.cursors {
+		if c.values != nil {
+			err = cmp.Or(err, c.values.Close())
 		}
 	}
-	return nil
+	r.cursors = nil
+	return err
 }
 
 type cursor struct {
 	meaning
-	factor bool
-	pages  parquet.Pages // nil if nothing is read
-	page   parquet.Page
-	values parquet.ValueReader
+	values parquet.ColumnChunkValueReader // nil if nothing is read
+	levels []string
 	buffer [512]parquet.Value
 }
 
 func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
-	if c.pages == nil {
+	if c.values == nil {
 		to.Text = slices.Repeat([]string{format.NestedCell}, rows)
 		return nil
 	}
 	if texts = texts || c.number == nil; texts {
-		to.Text = make([]string, rows)
+		to.Text, to.Levels = make([]string, rows), c.levels
 	} else {
 		to.Numbers, to.Present = make([]float64, rows), make([]bool, rows)
 	}
 	for done := 0; done < rows; {
-		values, err := c.next(rows - done)
+		n, err := c.values.ReadValues(c.buffer[:min(rows-done, len(c.buffer))])
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			return err
 		}
-		if to.Levels == nil {
-			to.Levels = c.levels()
-		}
-		for _, v := range values {
+		for _, v := range c.buffer[:n] {
 			switch {
 			case v.IsNull():
 			case texts:
@@ -347,32 +330,6 @@ func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 		}
 	}
 	return nil
-}
-
-func (c *cursor) next(most int) ([]parquet.Value, error) {
-	for {
-		if c.page == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
-				return nil, io.ErrUnexpectedEOF
-			}
-			if err != nil {
-				return nil, err
-			}
-			c.page, c.values = page, page.Values()
-		}
-		n, err := c.values.ReadValues(c.buffer[:min(most, len(c.buffer))])
-		switch {
-		case n > 0:
-			return c.buffer[:n], nil
-		case err == nil:
-			return nil, io.ErrNoProgress
-		case err != io.EOF:
-			return nil, err
-		}
-		parquet.Release(c.page)
-		c.page = nil
-	}
 }
 
 type schema struct {
