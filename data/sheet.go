@@ -236,13 +236,11 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 		_, err := s.number(cell)
 		return !errors.Is(err, errNotNumber) || slices.Contains(likelyMarks, strings.ToLower(cell))
 	}
-	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
+	style, numbers := s.numberLike(cells, nil, o)
+	declared := slices.Contains(o.Numbers, s.header[j])
+	if !numbers && !slices.ContainsFunc(cells, isNumber) && !declared {
 		return "the column has no numbers: " + leaveOut(s.header[j])
 	}
-	return s.advice(o, i, j, problem)
-}
-
-func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	cell := s.rows[i][j]
 	mark := "ReadOptions.NA " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is always missing
 	var wrong *styleError
@@ -254,7 +252,7 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	case printable.Cell(cell) != cell: // too long to repeat
 		return "correct the cell"
 	}
-	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
+	if numbers && !declared && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
 		return "the column has " + style.finding(s.header[j])
 	}
 	switch {

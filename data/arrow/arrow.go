@@ -196,8 +196,6 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 			}
 			return 0
 		}
-	case *array.Dictionary:
-		return nil
 	}
 	if arrow.IsInteger(values.DataType().ID()) {
 		return func(i int) float64 {
