@@ -209,10 +209,7 @@ func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 func (c *Cells) kindOf(j int) format.Kind {
 	a := slices.Index(c.Columns, j)
 	numbers := a >= 0 && Coded(c.Table, a) == nil
-	own := format.Mixed
-	if c.sheet.kinds != nil {
-		own = c.sheet.kinds[j].Kind
-	}
+	own := c.sheet.kinds[j].Kind
 	kinds, otherwise := []format.Kind{own}, format.Text
 	switch {
 	case own == format.Nothing:
@@ -225,7 +222,7 @@ func (c *Cells) kindOf(j int) format.Kind {
 		otherwise = format.Numbers
 	case own == format.Mixed:
 		kinds = []format.Kind{format.Whole, format.Unsigned, format.Numbers}
-		if c.sheet.kinds != nil {
+		if c.sheet.format != nil {
 			otherwise = format.Mixed
 		}
 	}
@@ -279,23 +276,30 @@ func WriteLevels(put Put, path string, header []string, levels [][]string, value
 			columns[j].Kind = format.Text
 		}
 	}
-	return writeRows(put, path, nil, columns, func(write func([]string) error) error {
-		row := make([]string, len(header))
-		for part := range slices.Chunk(values, len(header)) {
-			for j, x := range part {
-				switch {
-				case x != x:
-					row[j] = ""
-				case levels[j] != nil:
-					row[j] = levels[j][int(x)]
-				default:
-					row[j] = format.Number(x)
-				}
+	return writeRows(put, path, nil, columns, numberRows(levels, values, nil))
+}
+
+// numberRows writes values (n, d), empty where NaN or not observed.
+func numberRows(levels [][]string, values []float64, observed []bool) func(write func([]string) error) error {
+	return func(write func([]string) error) error {
+		row, d := make([]string, len(levels)), len(levels)
+		for k, x := range values {
+			j := k % d
+			switch {
+			case x != x, observed != nil && !observed[k]:
+				row[j] = ""
+			case levels[j] != nil:
+				row[j] = levels[j][int(x)]
+			default:
+				row[j] = format.Number(x)
+			}
+			if j < d-1 {
+				continue
 			}
 			if err := write(row); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -83,8 +82,8 @@ func (s *texts) code(cell string, d dialect) int {
 	return code
 }
 
-func (s *texts) cells() (n int) {
-	for _, count := range s.counts {
+func total(counts []int) (n int) {
+	for _, count := range counts {
 		n += count
 	}
 	return n
@@ -256,7 +255,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 			c.Levels, c.Counts = append(c.Levels, s.names[k]), append(c.Counts, count)
 		}
 	}
-	n, cells := c.Distinct, s.cells()
+	n, cells := c.Distinct, total(s.counts)
 	switch {
 	case declared != "" && !declared.usable():
 		c.LeftOut = "set by ReadOptions.Kinds"
@@ -355,7 +354,6 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	var kept []int
 	var wrong error
 	var refused []Column // by ReadOptions.Strict
-	nones := map[string]int{}
 	for j, name := range t.Names {
 		if s.plain > 0 && j >= s.plain {
 			t.Kinds[j], kept = Number, append(kept, j)
@@ -378,15 +376,15 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}
-		if c.Kind.hasLevels() && found[j] != nil {
-			nones[name] = found[j].nones
+		if c.Kind.hasLevels() && found[j] != nil && found[j].nones > 0 {
+			if t.Nones == nil {
+				t.Nones = map[string]int{}
+			}
+			t.Nones[name] = found[j].nones
 		}
 		t.Kinds[j], t.Levels[j], kept = c.Kind, c.Levels, append(kept, j)
 	}
-	maps.DeleteFunc(nones, func(_ string, n int) bool { return n == 0 })
-	if t.LeftOut = s.leftOut; len(nones) > 0 {
-		t.Nones = nones
-	}
+	t.LeftOut = s.leftOut
 	switch {
 	case len(refused) > 1:
 		var names []string

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"regexp"
 	"strings"
@@ -67,13 +68,7 @@ func (o ReadOptions) separator(head []byte) rune {
 			best, bestShare = comma, share
 		}
 	}
-	switch {
-	case best != 0:
-		return best
-	case fallback != 0:
-		return fallback
-	}
-	return ','
+	return cmp.Or(best, fallback, ',')
 }
 
 func headOf(head []byte, comma rune) (rows [][]string) {

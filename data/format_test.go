@@ -23,6 +23,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/stretchr/testify/require"
 
 	_ "missingscore/data/arrow" // formats that tests read
@@ -157,6 +158,22 @@ func TestParquetTypes(t *testing.T) {
 	groups, _, err := ReadGroups(path, "name", nil, ReadOptions{Columns: []string{"small", "single"}})
 	require.NoError(t, err)
 	require.Equal(t, 10, groups[0].Table.N)
+}
+
+func TestRareParquetTypes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	require.NoError(t, parquet.WriteFile(path, []struct {
+		Count uint32           `parquet:"count"`
+		Price [9]byte          `parquet:"price,decimal(4:20)"` // two's complement
+		Time  int64            `parquet:"time,time(microsecond)"`
+		Local int64            `parquet:"local,timestamp(millisecond:local)"`
+		Old   deprecated.Int96 `parquet:"old"` // nanoseconds of the Julian day
+		Raw   []byte           `parquet:"raw"`
+	}{{1<<32 - 1, [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 254}, 3723000005, -1500, deprecated.Int96{7, 1, 2440589}, []byte{200, 1}}}))
+	s, err := openSheet(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"4294967295", "-0.0002", "01:02:03.000005", "1969-12-31T23:59:58.5", "1970-01-02T00:00:04.294967303", "0xc801"}}, s.rows)
+	require.Equal(t, []format.Kind{format.Unsigned, format.Numbers, format.Text, format.Stamp, format.Stamp, format.Text}, kindsOf(s))
 }
 
 // writeArrow writes rows of JSON in batches of three; factors have these levels first.

@@ -88,7 +88,7 @@ func (s *sheet) labels(at int, o ReadOptions) (labels []string, counts map[strin
 		switch {
 		case o.missing(name):
 			name = ""
-		case s.kinds != nil && s.kinds[at].Kind == format.Boolean:
+		case s.kinds[at].Kind == format.Boolean:
 			name = map[string]string{"0": "false", "1": "true"}[name]
 		}
 		labels = append(labels, name)

@@ -31,15 +31,24 @@ type input struct {
 	file          io.ReadSeeker // nil where it can be read only once
 	size          int64         // bytes of the file, 0 where that is not known
 	taken         atomic.Int64  // bytes of the file read
+	limit         float64       // bytes of memory allowed
 	compressed    bool
 	progress      func(read, size int64) // may be nil
 	closers       []func() error
 }
 
+func newInput(path, name string) (*input, error) {
+	limit, err := memory.Limit()
+	return &input{path: path, name: name, limit: limit}, err
+}
+
 // again says that the standard input will be read more than once: its content is then kept.
 // Otherwise rows are read as they arrive.
 func openInput(path string, again bool) (*input, error) {
-	in := &input{path: path, name: path}
+	in, err := newInput(path, path)
+	if err != nil {
+		return nil, err
+	}
 	if path == Stdin {
 		in.name = "standard input"
 		if !again {
@@ -53,12 +62,8 @@ func openInput(path string, again bool) (*input, error) {
 		return in, in.begin(in.file)
 	}
 	f, err := os.Open(path)
-	var system *fs.PathError
-	if errors.As(err, &system) {
-		return nil, &format.Error{Text: fmt.Sprintf("%s: %v", path, system.Err), Cause: err}
-	}
 	if err != nil {
-		return nil, err
+		return nil, noFile(path, err)
 	}
 	in.closers = append(in.closers, f.Close)
 	if about, err := f.Stat(); err == nil && about.Mode().IsRegular() {
@@ -71,13 +76,20 @@ func openInput(path string, again bool) (*input, error) {
 	return in, nil
 }
 
-var standardInput = sync.OnceValues(func() ([]byte, error) { return holdAll(os.Stdin, "standard input") })
-
-func holdAll(r io.Reader, name string) ([]byte, error) {
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
+func noFile(path string, err error) error {
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return &format.Error{Text: fmt.Sprintf("%s: %v", path, system.Err), Cause: err}
 	}
+	return err
+}
+
+var standardInput = sync.OnceValues(func() ([]byte, error) {
+	limit, _ := memory.Limit() // newInput returned its error
+	return holdAll(os.Stdin, "standard input", limit)
+})
+
+func holdAll(r io.Reader, name string, limit float64) ([]byte, error) {
 	most := int64(math.Min(limit/2, math.MaxInt64/2))
 	content, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
@@ -111,11 +123,7 @@ func (in *input) begin(from io.Reader) error {
 		}
 		by, z = "gzip", unpacked
 	case bytes.Equal(first, []byte{0x28, 0xb5, 0x2f, 0xfd}) || named(".zst"):
-		limit, err := memory.Limit()
-		if err != nil {
-			return err
-		}
-		window := uint64(min(mostWindow, max(zstd.MinWindowSize, limit/4)))
+		window := uint64(min(mostWindow, max(zstd.MinWindowSize, in.limit/4)))
 		frames, err := zstd.NewReader(plain, zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return damaged(in.name, "Zstandard", err)
@@ -165,7 +173,7 @@ func (in *input) content() (io.ReaderAt, int64, error) {
 	if file, ok := in.file.(io.ReaderAt); ok && !in.compressed {
 		return countedAt{file, &in.taken}, in.size, nil
 	}
-	held, err := holdAll(in, in.name)
+	held, err := holdAll(in, in.name, in.limit)
 	return bytes.NewReader(held), int64(len(held)), err
 }
 

@@ -86,20 +86,15 @@ type numberStyle struct {
 // nil. ok requires that nine of ten cells are numbers, not all plain, four of five of these share a
 // unit, and the values vary. If a cell is ambiguous (1,234) and o.Decimal is not set, either is that cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
-	times := func(i int) int {
-		if counts == nil {
-			return 1
-		}
-		return counts[i]
+	if counts == nil {
+		counts = slices.Repeat([]int{1}, len(cells))
 	}
-	for i := range cells {
-		s.cells += times(i)
-	}
+	s.cells = total(counts)
 	var found []numeral
 	units, most, others := map[string]int{}, "", 0
 	for i, cell := range cells {
 		n, numeric := newNumeral(cell)
-		if n.times = times(i); numeric {
+		if n.times = counts[i]; numeric {
 			found = append(found, n)
 			if units[n.unit()] += n.times; units[n.unit()] > units[most] {
 				most = n.unit()
@@ -250,23 +245,15 @@ func (s *numberStyle) finding(column string) string {
 	return fmt.Sprintf("%s in %d of %d cells: %s; ReadOptions.Numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
 }
 
-// style returns nil unless options declare the column's texts numbers.
-func (s *sheet) style(j int, o ReadOptions) *numberStyle {
-	if style := o.styles[s.header[j]]; style != nil || !slices.Contains(o.Numbers, s.header[j]) {
-		return style
-	}
-	style, _ := s.numberLike(s.observed(j, o), nil, o)
-	return &style
-}
-
+// styled adds the styles of the columns in o.Numbers.
 func (s *sheet) styled(o ReadOptions) ReadOptions {
-	styles := map[string]*numberStyle{}
+	o.styles = map[string]*numberStyle{}
 	for j, name := range s.header {
-		if style := s.style(j, o); style != nil {
-			styles[name] = style
+		if slices.Contains(o.Numbers, name) {
+			style, _ := s.numberLike(s.observed(j, o), nil, o)
+			o.styles[name] = &style
 		}
 	}
-	o.styles = styles
 	return o
 }
 

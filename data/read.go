@@ -71,7 +71,11 @@ func ReadCSV(path string, o ReadOptions) (*Table, error) {
 // columns. Blank lines and space around cells are ignored. Rows without a value in the chosen
 // columns are counted in Dropped. It fails on cells that are not numbers, and where NewTable fails.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
-	in := &input{path: name, name: name, Reader: bufio.NewReaderSize(r, 1<<16)}
+	in, err := newInput(name, name)
+	if err != nil {
+		return nil, err
+	}
+	in.Reader = bufio.NewReaderSize(r, 1<<16)
 	return tableOf(in.text(o))
 }
 
@@ -184,7 +188,7 @@ func (in *input) source(o ReadOptions) (*source, error) {
 		return in.text(o)
 	}
 	s := &source{head: &head{dialect: dialect{',', '.'}, file: in.name, format: f, rowwise: !f.Lines}, in: in}
-	file := &format.File{Reader: in.Reader, Name: in.name, Sheet: o.Sheet, Content: in.content}
+	file := &format.File{Reader: in.Reader, Name: in.name, Sheet: o.Sheet, Limit: in.limit, Content: in.content}
 	if !in.compressed {
 		file.Size = in.size
 	}
@@ -209,11 +213,8 @@ func (in *input) text(o ReadOptions) (*source, error) {
 	return s, s.begin(o)
 }
 
-func (s *source) begin(o ReadOptions) (err error) {
-	s.in.progress, s.options = o.Progress, o
-	if s.limit, err = memory.Limit(); err != nil {
-		return err
-	}
+func (s *source) begin(o ReadOptions) error {
+	s.in.progress, s.options, s.limit = o.Progress, o, s.in.limit
 	s.all, s.top = s.reader.Columns()
 	for _, c := range s.all {
 		s.header = append(s.header, c.Name)
@@ -395,10 +396,8 @@ func (s *source) gather() (*Table, error) {
 
 // grow appends a block. It reserves the estimated number of rows, or at least a quarter more.
 func (s *source) grow(t, b *Table, taken int64) error {
-	t.N += b.N
-	t.Dropped += b.Dropped
-	if t.N > cap(t.Lines) {
-		rows, line := t.N+t.N/4, 0
+	if n := t.N + b.N; n > cap(t.Lines) {
+		rows, line := n+n/4, 0
 		if b.N > 0 {
 			line = b.Lines[0]
 		}
@@ -407,9 +406,9 @@ func (s *source) grow(t, b *Table, taken int64) error {
 			return memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line)
 		}
 		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
-			rows = max(t.N, c.Rows())
+			rows = max(n, c.Rows())
 		} else if s.in.size > 0 && taken > 0 {
-			likely := max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
+			likely := max(n, int(math.Min(1.02*float64(n)*float64(s.in.size)/float64(taken), 1e15)))
 			fit := fits(likely)
 			if cap(t.Lines) == 0 || likely > rows && fit == nil { // a compressed file is read ahead at first
 				rows = likely
@@ -424,7 +423,7 @@ func (s *source) grow(t, b *Table, taken int64) error {
 		t.Observed = append(make([]bool, 0, rows*t.D), t.Observed...)
 		t.Lines = append(make([]int, 0, rows), t.Lines...)
 	}
-	t.Values, t.Observed, t.Lines = append(t.Values, b.Values...), append(t.Observed, b.Observed...), append(t.Lines, b.Lines...)
+	t.append(b)
 	return nil
 }
 

@@ -51,12 +51,9 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 		return nil, sequential("standard input", "write it to a file first")
 	}
 	about, err := os.Stat(path)
-	var system *fs.PathError
 	switch {
-	case errors.As(err, &system):
-		return nil, &format.Error{Text: fmt.Sprintf("%s: %v", path, system.Err), Cause: err}
 	case err != nil:
-		return nil, err
+		return nil, noFile(path, err)
 	case !about.Mode().IsRegular() && !about.IsDir():
 		return nil, sequential(path, "it is a pipe or a device, not a file: write its content to a file first")
 	}
@@ -158,16 +155,13 @@ func (r *RowFile) Block(k int) (*Table, error) {
 			return nil, err
 		}
 		at += len(read.rows.Rows)
-		t := read.table
 		r.mu.Lock()
 		if r.written == nil {
 			r.written = make(written, len(r.Names))
 		}
 		r.written.add(read.written)
 		r.mu.Unlock()
-		all.N += t.N
-		all.Dropped += t.Dropped
-		all.Values, all.Observed, all.Lines = append(all.Values, t.Values...), append(all.Observed, t.Observed...), append(all.Lines, t.Lines...)
+		all.append(read.table)
 	}
 	r.options.setKinds(all, r.LeftOut)
 	return all, nil

@@ -48,6 +48,12 @@ func (t *Table) AppendRow(of *Table, i int) {
 	t.N++
 }
 
+func (t *Table) append(b *Table) {
+	t.N += b.N
+	t.Dropped += b.Dropped
+	t.Values, t.Observed, t.Lines = append(t.Values, b.Values...), append(t.Observed, b.Observed...), append(t.Lines, b.Lines...)
+}
+
 // CompleteRows keeps the rows without a missing cell. It fails if fewer than two rows are left or a
 // column becomes constant.
 func (t *Table) CompleteRows() (*Table, error) {

@@ -46,9 +46,7 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	if err := f.each(allOf(len(s.header)), true, func(b readBlock, _ int64) error { return s.take(b.rows) }); err != nil {
 		return nil, err
 	}
-	if s.format != nil {
-		s.kinds, _ = f.reader.Columns()
-	}
+	s.kinds, _ = f.reader.Columns()
 	return s, nil
 }
 
@@ -92,12 +90,7 @@ type sheetRows struct {
 	ended bool
 }
 
-func (r *sheetRows) Columns() ([]format.Column, int) {
-	if r.kinds != nil {
-		return r.kinds, r.top
-	}
-	return (&textFile{header: r.header, top: r.top}).Columns()
-}
+func (r *sheetRows) Columns() ([]format.Column, int) { return r.kinds, r.top }
 
 func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
 	if r.ended {
@@ -123,7 +116,7 @@ func (r *sheetRows) Close() error { return nil }
 func (s *sheet) source(o ReadOptions) (*source, error) {
 	h := *s.head
 	h.header = nil
-	r := &source{head: &h, in: &input{name: s.file}, reader: &sheetRows{sheet: s}}
+	r := &source{head: &h, in: &input{name: s.file, limit: s.limit}, reader: &sheetRows{sheet: s}}
 	return r, r.begin(o)
 }
 
@@ -243,13 +236,11 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 		_, err := s.number(cell)
 		return !errors.Is(err, errNotNumber) || slices.Contains(likelyMarks, strings.ToLower(cell))
 	}
-	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
+	style, numbers := s.numberLike(cells, nil, o)
+	declared := slices.Contains(o.Numbers, s.header[j])
+	if !numbers && !slices.ContainsFunc(cells, isNumber) && !declared {
 		return "the column has no numbers: " + leaveOut(s.header[j])
 	}
-	return s.advice(o, i, j, problem)
-}
-
-func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	cell := s.rows[i][j]
 	mark := "ReadOptions.NA " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is always missing
 	var wrong *styleError
@@ -261,7 +252,7 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	case printable.Cell(cell) != cell: // too long to repeat
 		return "correct the cell"
 	}
-	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
+	if numbers && !declared && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
 		return "the column has " + style.finding(s.header[j])
 	}
 	switch {

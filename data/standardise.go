@@ -99,9 +99,9 @@ func mapped(t *Table, to []float64, f func(j int, x float64) float64) *Table {
 			to[k] = f(k%t.D, x)
 		}
 	}
-	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: to, Observed: t.Observed,
-		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
-		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
+	z := *t
+	z.Names, z.Values, z.Counted = slices.Clone(t.Names), to, nil
+	return &z
 }
 
 // UnitScale is the identity scale of d columns: mean 0, deviation 1.

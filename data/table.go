@@ -249,15 +249,7 @@ func (t *Table) AppendColumn(dst []float64, j int) []float64 {
 }
 
 // Column returns a copy of the observed values of column j.
-func (t *Table) Column(j int) []float64 {
-	n := 0
-	for k := j; k < len(t.Observed); k += t.D {
-		if t.Observed[k] {
-			n++
-		}
-	}
-	return t.AppendColumn(make([]float64, 0, n), j)
-}
+func (t *Table) Column(j int) []float64 { return t.AppendColumn(make([]float64, 0, t.N), j) }
 
 // withValues appends to dst the rows with at least one value.
 func withValues(t *Table, dst []int) []int {

@@ -37,7 +37,6 @@ const (
 type textFile struct {
 	dialect
 	in     *input
-	limit  float64
 	from   io.Reader
 	header []string
 	top    int    // line of the header
@@ -49,11 +48,7 @@ type textFile struct {
 }
 
 func openText(in *input, o ReadOptions) (*textFile, error) {
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
-	}
-	t := &textFile{in: in, limit: limit, start: in.skipMark()}
+	t := &textFile{in: in, start: in.skipMark()}
 	buffered := bufio.NewReaderSize(in, headBytes)
 	head, err := buffered.Peek(headBytes)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -101,7 +96,7 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 		if cells > mostCells {
 			return refuse("%s:%d: the row has more than %d million cells: %s", t.in.name, first, mostCells>>20, onlyRows)
 		}
-		if err := memory.Fits(rowTextFactor*float64(len(text))+rowCellBytes*float64(cells), t.limit, fewerCells, "%s, read up to line %d,", t.in.name, first); err != nil {
+		if err := memory.Fits(rowTextFactor*float64(len(text))+rowCellBytes*float64(cells), t.in.limit, fewerCells, "%s, read up to line %d,", t.in.name, first); err != nil {
 			return err
 		}
 	}
@@ -156,13 +151,13 @@ func (t *textFile) fill() (text []byte, first int, err error) {
 		}
 		switch need, lines := lineFactor*float64(len(text)), bytes.Count(text, []byte{'\n'}); {
 		case lines > 0:
-			err = memory.Fits(need, t.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first)
+			err = memory.Fits(need, t.in.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first)
 		case bytes.IndexByte(text, 0) >= 0:
 			err = t.valid(text, first)
 		case len(text) > longestLine:
 			err = refuse("%s:%d: the line is longer than %s: %s", t.in.name, first, memory.Size(longestLine), onlyRows)
 		default:
-			err = memory.Fits(need, t.limit, onlyRows, "%s, line %d,", t.in.name, first)
+			err = memory.Fits(need, t.in.limit, onlyRows, "%s, line %d,", t.in.name, first)
 		}
 		if err != nil {
 			return nil, first, err

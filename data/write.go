@@ -58,21 +58,7 @@ func WriteCSV(path string, t *Table) error {
 // EncodeCSV writes a table as text. Missing cells are empty. Rows without any value are written
 // too, though a reader drops them.
 func EncodeCSV(to io.Writer, t *Table) error {
-	return writeText(to, t.Names, ',', func(write func([]string) error) error {
-		row := make([]string, t.D)
-		for i := range t.N {
-			for j := range row {
-				row[j] = ""
-				if k := i*t.D + j; t.Observed[k] {
-					row[j] = format.Number(t.Values[k])
-				}
-			}
-			if err := write(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return writeText(to, t.Names, ',', numberRows(make([][]string, t.D), t.Values, t.Observed))
 }
 
 func writeRows(put Put, path string, like *sheet, columns []format.Column, fill func(write func([]string) error) error) error {

@@ -66,9 +66,6 @@ func open(in *format.File) (format.Reader, error) {
 	}
 	r := &reader{file: file}
 	for _, f := range file.Schema().Fields() {
-		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
-			return nil, format.Damaged("a column has numbers with %d decimals", scale)
-		}
 		dictionary, _ := f.Type.(*arrow.DictionaryType)
 		r.all = append(r.all, format.Column{Name: f.Name, Kind: kindOf(f.Type), Ordered: dictionary != nil && dictionary.Ordered})
 	}
@@ -111,27 +108,10 @@ func (r *reader) Seek(index any, row int, _ []int) error {
 	return nil
 }
 
-const mostDecimals = 100
-
-// decimals returns 0 for types without decimals.
-func decimals(t arrow.DataType) int32 {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return decimals(t.ValueType)
-	case arrow.ExtensionType:
-		return decimals(t.StorageType())
-	case arrow.DecimalType:
-		return t.GetScale()
-	}
-	return 0
-}
-
 func kindOf(t arrow.DataType) format.Kind {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
 		return kindOf(t.ValueType)
-	case arrow.ExtensionType:
-		return kindOf(t.StorageType())
 	case arrow.NestedType:
 		return format.Nothing
 	}
@@ -216,8 +196,6 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 			}
 			return 0
 		}
-	case *array.Dictionary:
-		return nil
 	}
 	if arrow.IsInteger(values.DataType().ID()) {
 		return func(i int) float64 {
@@ -254,8 +232,6 @@ func textOf(values arrow.Array) func(i int) string {
 			}
 			return ""
 		}
-	case array.ExtensionArray:
-		return textOf(a.Storage())
 	case *array.Null:
 		return func(int) string { return "" }
 	case *array.Float64, *array.Float32, *array.Float16, *array.Boolean:
@@ -265,10 +241,6 @@ func textOf(values arrow.Array) func(i int) string {
 		nanos := int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier())
 		zone := kindOf(a.DataType()).Zone()
 		return func(i int) string { return format.Time(int64(a.Value(i)), nanos) + zone }
-	case *array.String:
-		return func(i int) string { return strings.Clone(a.Value(i)) }
-	case *array.LargeString:
-		return func(i int) string { return strings.Clone(a.Value(i)) }
 	}
 	if kindOf(values.DataType()) == format.Nothing {
 		return func(int) string { return format.NestedCell }
@@ -348,7 +320,7 @@ func appendCell(to array.Builder, k format.Kind, cell string) bool {
 		b.Append(cell)
 		return true
 	case *array.TimestampBuilder:
-		micros, ok := format.Microseconds(k, cell)
+		micros, ok := k.Integer(cell)
 		b.Append(arrow.Timestamp(micros))
 		return ok
 	}

@@ -73,6 +73,7 @@ type File struct {
 	Name    string                             // for messages
 	Sheet   string                             // requested sheet of a workbook
 	Size    int64                              // of the content in bytes; 0 if unknown
+	Limit   float64                            // bytes of memory allowed
 	Content func() (io.ReaderAt, int64, error) // the whole content with random access
 }
 
@@ -134,16 +135,11 @@ func NewBlock(before, rows, columns int) *Block {
 }
 
 func (b *Block) Cut(most int) {
-	if len(b.Rows) <= most {
-		return
-	}
-	b.Rows = b.Rows[:most]
-	for k, c := range b.Cells {
-		if c.Text != nil {
-			b.Cells[k].Text = c.Text[:most]
-		} else {
-			b.Cells[k].Numbers, b.Cells[k].Present = c.Numbers[:most], c.Present[:most]
-		}
+	b.Rows = b.Rows[:min(most, len(b.Rows))]
+	for k := range b.Cells {
+		c := &b.Cells[k]
+		c.Text = c.Text[:min(most, len(c.Text))]
+		c.Numbers, c.Present = c.Numbers[:min(most, len(c.Numbers))], c.Present[:min(most, len(c.Present))]
 	}
 }
 

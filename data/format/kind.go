@@ -39,25 +39,14 @@ func (k Kind) Zone() string {
 
 // Keeps reports whether a value of the kind reproduces the cell, up to trailing zeros.
 func (k Kind) Keeps(cell string) bool {
-	switch k {
-	case Whole:
-		x, err := strconv.ParseInt(cell, 10, 64)
-		return err == nil && strconv.FormatInt(x, 10) == cell
-	case Unsigned:
-		x, err := strconv.ParseUint(cell, 10, 64)
-		return err == nil && strconv.FormatUint(x, 10) == cell
-	case Boolean:
-		return cell == "0" || cell == "1"
-	case Numbers:
+	switch {
+	case k == Numbers:
 		return keepsNumber(cell)
-	case Date:
-		at, err := time.Parse(time.DateOnly, cell)
-		return err == nil && at.Format(time.DateOnly) == cell
-	case Stamp, Instant:
-		micros, ok := Microseconds(k, cell)
-		return ok && Time(micros, 1000)+k.Zone() == cell
+	case k < Whole || k > Instant:
+		return true
 	}
-	return true
+	x, ok := k.Integer(cell)
+	return ok && k.Text(x) == cell
 }
 
 // writtenNumber matches numbers as programs write them; 007 and 1e5 may be codes.
@@ -99,12 +88,40 @@ func Time(units, nanos int64) string {
 	return time.Unix(units/second, units%second*nanos).UTC().Format(TimeLayout)
 }
 
-func Microseconds(k Kind, cell string) (int64, bool) {
-	at, err := time.Parse(TimeLayout+k.Zone(), cell)
-	return at.UnixMicro(), err == nil
+// Integer is the number that a file holds for a cell of a kind from Whole to Instant: its value, the
+// same bits of an unsigned one, days or microseconds since 1970.
+func (k Kind) Integer(cell string) (x int64, ok bool) {
+	var at time.Time
+	var bits uint64
+	var err error
+	switch k {
+	case Whole:
+		x, err = strconv.ParseInt(cell, 10, 64)
+	case Unsigned:
+		bits, err = strconv.ParseUint(cell, 10, 64)
+		x = int64(bits)
+	case Boolean:
+		bits, err = strconv.ParseUint(cell, 2, 1)
+		x = int64(bits)
+	case Date:
+		at, err = time.Parse(time.DateOnly, cell)
+		x = at.Unix() / 86400
+	default:
+		at, err = time.Parse(TimeLayout+k.Zone(), cell)
+		x = at.UnixMicro()
+	}
+	return x, err == nil
 }
 
-func Days(cell string) (int32, bool) {
-	at, err := time.Parse(time.DateOnly, cell)
-	return int32(at.Unix() / 86400), err == nil
+// Text is the cell of Integer.
+func (k Kind) Text(x int64) string {
+	switch k {
+	case Unsigned:
+		return strconv.FormatUint(uint64(x), 10)
+	case Date:
+		return time.Unix(x*86400, 0).UTC().Format(time.DateOnly)
+	case Stamp, Instant:
+		return Time(x, 1000) + k.Zone()
+	}
+	return strconv.FormatInt(x, 10)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
 
-	"missingscore/data/format"
 	"missingscore/internal/panics"
 )
 
@@ -35,14 +34,20 @@ func factors(f *parquet.File) map[string]bool {
 	return of
 }
 
-// levels returns nil for pages without a dictionary, and if it is too long for levels.
-func (c *cursor) levels() (texts []string) {
+// levelsOf is the dictionary of a chunk's first page; nil without one, and if it is too long for levels.
+func levelsOf(chunk parquet.ColumnChunk, text func(parquet.Value) string) (levels []string) {
 	const most = 1000
-	if !c.factor || c.kind != format.Text || c.page.Dictionary() == nil || c.page.Dictionary().Len() > most {
-		return nil
+	pages := chunk.Pages()
+	defer pages.Close()
+	page, err := pages.ReadPage()
+	if err != nil {
+		return nil // Read meets the same error
 	}
-	for k := range c.page.Dictionary().Len() {
-		texts = append(texts, c.text(c.page.Dictionary().Index(int32(k))))
+	defer parquet.Release(page)
+	if d := page.Dictionary(); d != nil && d.Len() <= most {
+		for k := range d.Len() {
+			levels = append(levels, text(d.Index(int32(k))))
+		}
 	}
-	return texts
+	return levels
 }

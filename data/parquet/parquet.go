@@ -6,10 +6,10 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"reflect"
 	"slices"
@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/parquet-go/parquet-go"
 	pqformat "github.com/parquet-go/parquet-go/format"
@@ -56,17 +57,10 @@ func open(in *format.File) (format.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
-	}
 	for _, g := range f.Metadata().RowGroups {
-		if g.NumRows < 0 {
-			return nil, format.Damaged("a row group has %d rows", g.NumRows)
-		}
 		for _, c := range g.Columns {
-			if need := float64(c.MetaData.TotalUncompressedSize); need > limit {
-				return nil, &memory.Error{What: "a column of a row group", Need: need, Limit: limit, Advice: "write the file with smaller row groups"}
+			if need := float64(c.MetaData.TotalUncompressedSize); need > in.Limit {
+				return nil, &memory.Error{What: "a column of a row group", Need: need, Limit: in.Limit, Advice: "write the file with smaller row groups"}
 			}
 		}
 	}
@@ -94,11 +88,9 @@ func meaningOf(c *parquet.Column) meaning {
 	if logical := c.Type().LogicalType(); logical != nil {
 		switch l := logical.Value.(type) {
 		case *pqformat.DecimalType:
-			return decimalMeaning(c.Type().Kind(), l.Scale)
+			return decimals(l.Scale)
 		case *pqformat.DateType:
-			return meaning{format.Date, nil, func(v parquet.Value) string {
-				return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
-			}}
+			return integers(format.Date)
 		case *pqformat.TimestampType:
 			nanos, kind := nanosOf(l.Unit), format.Stamp
 			if l.IsAdjustedToUTC {
@@ -108,42 +100,27 @@ func meaningOf(c *parquet.Column) meaning {
 		case *pqformat.TimeType:
 			nanos := nanosOf(l.Unit)
 			return meaning{format.Text, nil, func(v parquet.Value) string {
-				return time.Unix(0, 0).UTC().Add(time.Duration(integer(v) * nanos)).Format("15:04:05.999999999")
+				return time.Unix(0, integer(v)*nanos).UTC().Format("15:04:05.999999999")
 			}}
 		case *pqformat.Float16Type:
-			return numbers(format.Numbers, halfFloat)
+			return numbers(func(v parquet.Value) float64 { return float64(float16.FromLEBytes(v.ByteArray()).Float32()) })
 		case *pqformat.IntType:
 			if !l.IsSigned {
-				return meaning{format.Unsigned, func(v parquet.Value) float64 { return float64(unsigned(v)) },
-					func(v parquet.Value) string { return strconv.FormatUint(unsigned(v), 10) }}
+				return integers(format.Unsigned)
 			}
 		case *pqformat.ListType, *pqformat.MapType, *pqformat.VariantType, *pqformat.BsonType, *pqformat.GeometryType, *pqformat.GeographyType:
 			return nothing
 		}
 	}
-	return physicalMeaning(c.Type().Kind())
-}
-
-func numbers(k format.Kind, value func(v parquet.Value) float64) meaning {
-	return meaning{k, value, func(v parquet.Value) string { return format.Number(value(v)) }}
-}
-
-func physicalMeaning(physical parquet.Kind) meaning {
-	switch physical {
+	switch c.Type().Kind() {
 	case parquet.Boolean:
-		return numbers(format.Boolean, func(v parquet.Value) float64 {
-			if v.Boolean() {
-				return 1
-			}
-			return 0
-		})
+		return integers(format.Boolean)
 	case parquet.Int32, parquet.Int64:
-		return meaning{format.Whole, func(v parquet.Value) float64 { return float64(integer(v)) },
-			func(v parquet.Value) string { return strconv.FormatInt(integer(v), 10) }}
+		return integers(format.Whole)
 	case parquet.Float:
-		return numbers(format.Numbers, func(v parquet.Value) float64 { return float64(v.Float()) })
+		return numbers(func(v parquet.Value) float64 { return float64(v.Float()) })
 	case parquet.Double:
-		return numbers(format.Numbers, parquet.Value.Double)
+		return numbers(parquet.Value.Double)
 	case parquet.Int96: // nanoseconds and Julian day
 		return meaning{format.Stamp, nil, func(v parquet.Value) string {
 			parts := v.Int96()
@@ -159,10 +136,26 @@ func physicalMeaning(physical parquet.Kind) meaning {
 	}}
 }
 
-func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
+func numbers(value func(v parquet.Value) float64) meaning {
+	return meaning{format.Numbers, value, func(v parquet.Value) string { return format.Number(value(v)) }}
+}
+
+func integers(k format.Kind) meaning {
+	m := meaning{k, func(v parquet.Value) float64 { return float64(integer(v)) }, func(v parquet.Value) string { return k.Text(integer(v)) }}
+	switch k {
+	case format.Date:
+		m.number = nil
+	case format.Unsigned:
+		m.number = func(v parquet.Value) float64 { return float64(unsigned(v)) }
+		m.text = func(v parquet.Value) string { return k.Text(int64(unsigned(v))) }
+	}
+	return m
+}
+
+func decimals(scale int32) meaning {
 	text := func(v parquet.Value) string {
 		var digits big.Int
-		switch physical {
+		switch v.Kind() {
 		case parquet.Int32, parquet.Int64:
 			digits.SetInt64(integer(v))
 		default: // big-endian two's complement
@@ -171,30 +164,24 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 				digits.Sub(&digits, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 			}
 		}
-		return decimalText(&digits, int(decimals))
+		return decimal256.FromBigInt(&digits).ToString(scale)
 	}
 	return meaning{format.Numbers, func(v parquet.Value) float64 {
-		x, err := strconv.ParseFloat(text(v), 64)
-		if err != nil && !math.IsInf(x, 0) {
-			return math.NaN()
-		}
+		x, _ := strconv.ParseFloat(text(v), 64) // of digits: infinite at the worst
 		return x
 	}, text}
 }
 
-const mostDecimals = 100
-
-func decimalText(digits *big.Int, decimals int) string {
-	if decimals <= 0 || decimals > mostDecimals {
-		return digits.String()
-	}
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
-	return new(big.Rat).SetFrac(digits, power).FloatString(decimals)
-}
-
+// integer extends a value to 64 bits with its sign, unsigned without one.
 func integer(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
+	switch v.Kind() {
+	case parquet.Int32:
 		return int64(v.Int32())
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1
+		}
+		return 0
 	}
 	return v.Int64()
 }
@@ -214,14 +201,6 @@ func nanosOf(u pqformat.TimeUnit) int64 {
 		return 1e3
 	}
 	return 1
-}
-
-func halfFloat(v parquet.Value) float64 {
-	b := v.ByteArray()
-	if len(b) != 2 {
-		return math.NaN()
-	}
-	return float64(float16.FromLEBytes(b).Float32())
 }
 
 func (r *reader) Columns() ([]format.Column, int) { return r.all, 0 }
@@ -255,9 +234,12 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 	chunks := g.ColumnChunks()
 	for _, j := range chosen {
 		c := &cursor{meaning: r.meanings[j]}
-		_, c.factor = r.factors[r.all[j].Name]
 		if c.kind != format.Nothing {
-			c.pages = chunks[r.leaves[j].Index()].Pages()
+			chunk := chunks[r.leaves[j].Index()]
+			c.values = parquet.NewColumnChunkValueReader(chunk)
+			if _, factor := r.factors[r.all[j].Name]; factor && c.kind == format.Text {
+				c.levels = levelsOf(chunk, c.text)
+			}
 		}
 		r.cursors = append(r.cursors, c)
 	}
@@ -267,12 +249,7 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 
 func (r *reader) Rows() int { return int(r.file.NumRows()) }
 
-func (r *reader) Index(int) (rows int, index any, err error) {
-	for _, g := range r.file.RowGroups() {
-		rows += int(g.NumRows())
-	}
-	return rows, nil, nil
-}
+func (r *reader) Index(int) (rows int, index any, err error) { return r.Rows(), nil, nil }
 
 // Seek implements format.Seeker. It skips pages by the file's page index if there is one.
 func (r *reader) Seek(_ any, row int, chosen []int) error {
@@ -295,10 +272,10 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 		return err
 	}
 	for _, c := range r.cursors {
-		if c.pages == nil {
+		if c.values == nil {
 			continue
 		}
-		if err := c.pages.SeekToRow(int64(row)); err != nil {
+		if err := c.values.SeekToRow(int64(row)); err != nil {
 			return err
 		}
 	}
@@ -306,51 +283,42 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 	return nil
 }
 
-func (r *reader) Close() error {
-	cursors := r.cursors
-	r.cursors = nil
-	for _, c := range cursors {
-		if c.page != nil {
-			parquet.Release(c.page)
-		}
-		if c.pages == nil {
-			continue
-		}
-		if err := c.pages.Close(); err != nil {
-			return err
+func (r *reader) Close() (err error) {
+	for _, c := range r.cursors {
+		if c.values != nil {
+			err = cmp.Or(err, c.values.Close())
 		}
 	}
-	return nil
+	r.cursors = nil
+	return err
 }
 
 type cursor struct {
 	meaning
-	factor bool
-	pages  parquet.Pages // nil if nothing is read
-	page   parquet.Page
-	values parquet.ValueReader
+	values parquet.ColumnChunkValueReader // nil if nothing is read
+	levels []string
 	buffer [512]parquet.Value
 }
 
 func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
-	if c.pages == nil {
+	if c.values == nil {
 		to.Text = slices.Repeat([]string{format.NestedCell}, rows)
 		return nil
 	}
 	if texts = texts || c.number == nil; texts {
-		to.Text = make([]string, rows)
+		to.Text, to.Levels = make([]string, rows), c.levels
 	} else {
 		to.Numbers, to.Present = make([]float64, rows), make([]bool, rows)
 	}
 	for done := 0; done < rows; {
-		values, err := c.next(rows - done)
+		n, err := c.values.ReadValues(c.buffer[:min(rows-done, len(c.buffer))])
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			return err
 		}
-		if to.Levels == nil {
-			to.Levels = c.levels()
-		}
-		for _, v := range values {
+		for _, v := range c.buffer[:n] {
 			switch {
 			case v.IsNull():
 			case texts:
@@ -362,32 +330,6 @@ func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 		}
 	}
 	return nil
-}
-
-func (c *cursor) next(most int) ([]parquet.Value, error) {
-	for {
-		if c.page == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
-				return nil, io.ErrUnexpectedEOF
-			}
-			if err != nil {
-				return nil, err
-			}
-			c.page, c.values = page, page.Values()
-		}
-		n, err := c.values.ReadValues(c.buffer[:min(most, len(c.buffer))])
-		switch {
-		case n > 0:
-			return c.buffer[:n], nil
-		case err == nil:
-			return nil, io.ErrNoProgress
-		case err != io.EOF:
-			return nil, err
-		}
-		parquet.Release(c.page)
-		c.page = nil
-	}
 }
 
 type schema struct {
@@ -460,35 +402,23 @@ func (w *writer) Write(row []string) error {
 
 // valueOf returns null for a missing cell; ok is false if the cell is not of kind k.
 func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
-	if cell == "" {
+	switch {
+	case cell == "":
 		return parquet.NullValue(), true
+	case k == format.Text || k == format.Mixed:
+		return parquet.ByteArrayValue([]byte(cell)), true
+	case k == format.Numbers:
+		x, err := strconv.ParseFloat(cell, 64)
+		return parquet.DoubleValue(x), err == nil
 	}
-	var err error
+	x, ok := k.Integer(cell)
 	switch k {
-	case format.Whole:
-		var x int64
-		x, err = strconv.ParseInt(cell, 10, 64)
-		v = parquet.Int64Value(x)
-	case format.Unsigned:
-		var x uint64
-		x, err = strconv.ParseUint(cell, 10, 64)
-		v = parquet.Int64Value(int64(x)) // the same bits
 	case format.Boolean:
-		return parquet.BooleanValue(cell == "1"), cell == "0" || cell == "1"
-	case format.Numbers:
-		var x float64
-		x, err = strconv.ParseFloat(cell, 64)
-		v = parquet.DoubleValue(x)
+		return parquet.BooleanValue(x == 1), ok
 	case format.Date:
-		days, ok := format.Days(cell)
-		return parquet.Int32Value(days), ok
-	case format.Stamp, format.Instant:
-		micros, ok := format.Microseconds(k, cell)
-		return parquet.Int64Value(micros), ok
-	default:
-		v = parquet.ByteArrayValue([]byte(cell))
+		return parquet.Int32Value(int32(x)), ok
 	}
-	return v, err == nil
+	return parquet.Int64Value(x), ok
 }
 
 func (w *writer) flush() error {
