@@ -25,7 +25,6 @@ const (
 
 var (
 	errLatent      = errors.New("the model has ordered categories: use the sampler latent or auto")
-	errNotLatent   = errors.New("latent needs a model of ordered categories (Spec.Transform=ordinal): use the sampler auto")
 	errLatentMatch = errors.New("draws of ordered categories are observed values and need no predictive-mean matching: leave out MatchConfig.Donors")
 	errLatentScore = errors.New("a model of ordered categories has no score: fit a model without Spec.Transform=ordinal, which takes the codes as numbers")
 )
@@ -88,13 +87,14 @@ func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficie
 
 // mostFrequent returns the mode, the least of several.
 func mostFrequent(draws []float64) (most float64) {
-	sorted, best := slices.Sorted(slices.Values(draws)), 0
-	for from := 0; from < len(sorted); {
-		to := from + sort.Search(len(sorted)-from, func(k int) bool { return sorted[from+k] > sorted[from] })
-		if to-from > best {
-			most, best = sorted[from], to-from
+	best, run, last := 0, 0, math.NaN()
+	for _, v := range slices.Sorted(slices.Values(draws)) {
+		if run++; v != last {
+			run = 1
 		}
-		from = to
+		if last = v; run > best {
+			most, best = v, run
+		}
 	}
 	return most
 }

@@ -23,13 +23,10 @@ func (f *Model) mixed() *mixture.Mixture { return model.MixedOf(f.Model) }
 // draws numbers, except for ordinal columns.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
-	if f.mixed() != nil || f.Posterior != nil {
-		copy(drawn, f.Levels)
-		return drawn
-	}
-	for _, j := range f.Transform.Ordinal() {
-		if f.Levels != nil {
-			drawn[j] = f.Levels[j]
+	copy(drawn, f.Levels)
+	for j := range drawn {
+		if f.mixed() == nil && f.Posterior == nil && !slices.Contains(f.Transform.Ordinal(), j) {
+			drawn[j] = nil
 		}
 	}
 	return drawn

@@ -32,7 +32,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	if f.Imputer == nil {
 		from = func(s source.Setting) (source.Source, error) { return source.NewNormals(mean, sd, s), nil }
 	}
-	start, err := bySource(f, z, rowChains, from)
+	start, err := bySource(f, z, rowChains, from, false)
 	if err != nil {
 		return nil, err
 	}

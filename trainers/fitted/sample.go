@@ -98,12 +98,9 @@ func (c *SampleConfig) resolve(f *Model) (s sampler[rowDrawer], err error) {
 type rowDrawer = func(context.Context, *Model, SampleConfig) (*Rows, error)
 
 var rowSamplers = []sampler[rowDrawer]{
-	{name: "exact", refuses: func(f *Model) error {
-		if exactly(f.Model, f.Domain) {
-			return nil
-		}
-		return errors.New("independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc")
-	}, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: "exact", refuses: needs(func(f *Model) bool { return exactly(f.Model, f.Domain) },
+		"independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc",
+	), run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
@@ -125,7 +122,7 @@ var rowSamplers = []sampler[rowDrawer]{
 		}
 		return nil
 	}, run: alongNoise((*diffusion.Sampler).Reverse)},
-	{name: predictive, refuses: refusesPredictive, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: predictive, refuses: needsPosterior, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
