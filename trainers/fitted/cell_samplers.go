@@ -180,11 +180,7 @@ func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (sou
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	return func(ctx context.Context, b *block, rng *source.Stream) error {
-		mask := make([]float64, 0, cap(b.x))
-		for row := range slices.Chunk(b.mask, z.D) {
-			mask = append(mask, slices.Repeat(row, c.Draws)...)
-		}
-		x, err := s.Complete(ctx, b.x[:cap(b.x)], mask[:cap(mask)], c.Steps, rng.Rand)
+		x, err := s.Complete(ctx, b.x[:cap(b.x)], b.mask[:cap(b.mask)], c.Steps, rng.Rand)
 		copy(b.x, x)
 		return err
 	}, err

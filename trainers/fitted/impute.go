@@ -130,9 +130,8 @@ func (c *ImputeConfig) resolve(f *Model) (s sampler[cellDrawer], err error) {
 
 // block holds draws of rows with missing cells.
 type block struct {
-	rows []int
-	mask []float64 // (rows, d)
-	x    []float64 // (rows·draws, d) in the units of z, with space for blockRows rows
+	rows    []int
+	x, mask []float64 // (rows·draws, d), x in the units of z, with space for blockRows rows
 
 	rhat, size []float64 // of chains (rows): R-hat (0 without chains) and effective sample size
 }
@@ -140,11 +139,12 @@ type block struct {
 const blockRows = 32
 
 func newBlock(z *data.Table, rows []int, draws int) *block {
-	b := &block{rows: rows, x: make([]float64, 0, blockRows*draws*z.D)}
+	size := blockRows * draws * z.D
+	b := &block{rows: rows, x: make([]float64, 0, size), mask: make([]float64, 0, size)}
 	for _, i := range rows {
-		b.mask = append(b.mask, marks(z, i)...)
+		mask := marks(z, i)
 		for range draws {
-			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
+			b.x, b.mask = append(b.x, z.Values[i*z.D:(i+1)*z.D]...), append(b.mask, mask...)
 		}
 	}
 	return b
@@ -214,9 +214,8 @@ func (c ImputeConfig) complete(ctx context.Context, b *block, k int, draw comple
 		}
 	}
 	var gaps []int
-	d := len(b.mask) / len(b.rows)
-	for at := range b.x {
-		if b.mask[at/(d*c.Draws)*d+at%d] == 0 {
+	for at, seen := range b.mask {
+		if seen == 0 {
 			gaps = append(gaps, at)
 		}
 	}

@@ -54,9 +54,6 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	case f.mixed() != nil:
 		return 0, errLevelsMatch
 	}
-	if _, err := f.predictor(t.N); err != nil {
-		return 0, err
-	}
 	var kept atomic.Int64
 	done := 0
 	err := panics.Each(ctx, c.Workers, r.Draws, func() (func(context.Context, int) error, error) {

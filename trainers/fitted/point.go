@@ -75,7 +75,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 				n = min(n, b.size[i])
 			}
 			for j := range t.D {
-				if b.mask[i*t.D+j] != 0 {
+				if b.mask[i*c.Draws*t.D+j] != 0 {
 					continue
 				}
 				mat.Col(draws, j, mat.NewDense(c.Draws, t.D, b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D]))

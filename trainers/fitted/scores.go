@@ -140,11 +140,7 @@ func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 
 func (f *Model) marginal(r *Scores, b *block, draws int) error {
 	d := len(f.Names)
-	var masks []float64
-	for i := range b.rows {
-		masks = append(masks, slices.Repeat(b.mask[i*d:(i+1)*d], draws)...)
-	}
-	_, score, err := f.at(b.x, masks)
+	_, score, err := f.at(b.x, b.mask)
 	if err != nil {
 		return err
 	}
@@ -152,7 +148,7 @@ func (f *Model) marginal(r *Scores, b *block, draws int) error {
 	var tangent domain.Tangent
 	g, slope, values := make([]float64, d), make([]float64, d), make([]float64, draws)
 	for i, row := range b.rows {
-		mask := b.mask[i*d : (i+1)*d]
+		mask := b.mask[i*draws*d : (i*draws+1)*d]
 		r.Size[row] = float64(draws)
 		if b.size != nil {
 			r.Size[row] = min(r.Size[row], b.size[i])
