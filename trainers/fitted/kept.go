@@ -42,12 +42,12 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 		if s.Levels == nil {
 			s.Levels = make([][]string, t.D)
 		}
-		x := t.Column(j)
-		seen := slices.Compact(slices.Sorted(slices.Values(x)))
+		seen := f.(interface{ Values() []float64 }).Values()
 		for _, code := range seen {
 			s.Levels[j] = append(s.Levels[j], names[int(code)])
 		}
 		if _, unordered := f.(nominal); !unordered {
+			x := t.Column(j)
 			for i, code := range x {
 				place, _ := slices.BinarySearch(seen, code)
 				x[i] = float64(place)

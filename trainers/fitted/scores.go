@@ -43,23 +43,23 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	if f.Posterior != nil {
 		return scoreKept(ctx, f, t, c)
 	}
-	if f.mixed() != nil {
-		return scoreMixed(f, t)
-	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
-	if r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error { return f.marginal(r, b, c.Draws) }); err != nil {
-		return nil, err
-	}
 	x, err := f.transformed(t)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.scoreComplete(ctx, r, x); err != nil {
-		return nil, err
+	if m := f.mixed(); m != nil {
+		r.Sampler = ClosedForm
+		scoreMixed(m, r, x)
+	} else {
+		r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error { return f.marginal(r, b, c.Draws) })
+		if err == nil {
+			err = f.scoreComplete(ctx, r, x)
+		}
 	}
 	inTableUnits(f, r, t)
-	return r, nil
+	return r, err
 }
 
 // inTableUnits converts scores of transformed columns to the units of t by the change of variables
