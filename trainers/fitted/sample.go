@@ -212,9 +212,9 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, d := 0, len(f.Names); i < len(r.Values); i++ {
-		r.Values[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*r.Values[i]
-	}
+	plain := *f
+	plain.Transform = nil
+	plain.restore(r.Values)
 	return r, nil
 }
 
@@ -271,26 +271,21 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 	if s.Posterior != nil {
 		return nil, nil, errPredictive
 	}
-	d := len(s.Names)
-	if exactly(s.Model, s.Domain) {
-		x, err := model.SampleRows(s.Model, n, s.Domain, rng)
-		if err != nil {
-			return nil, nil, err
+	var r *mcmc.Result
+	x, err := model.SampleRows(s.Model, n, s.Domain, rng)
+	if errors.Is(err, model.ErrNoExactSampler) {
+		if x, err = starts(s.Domain, max(n, 4), len(s.Names), rng); err == nil {
+			r, err = mcmc.HMC(ctx, s.InUnits(), s.Domain, x, mcmc.Options{}, rng)
 		}
-		s.Transform.Restore(x)
-		t, err := data.NewTable(s.Names, x, nil)
-		return t, nil, err
+		if err == nil {
+			x = r.Last[:n*len(s.Names)]
+		}
 	}
-	start, err := starts(s.Domain, max(n, 4), d, rng)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := mcmc.HMC(ctx, s.InUnits(), s.Domain, start, mcmc.Options{}, rng)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Transform.Restore(r.Last)
-	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
+	s.Transform.Restore(x)
+	t, err := data.NewTable(s.Names, x, nil)
 	return t, r, err
 }
 
