@@ -113,20 +113,19 @@ type problem struct {
 
 // fitOn iterates, at least once, until an iteration gains less than c.Tolerance or ctx is cancelled.
 func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *mixture.Mixture, iterations int, after func(m *mixture.Mixture, path []turn)) (m *mixture.Mixture, path []turn, converged bool) {
-	e := newStep(p, len(from.Weights))
-	for next := from; len(path) == 0 || len(path) < iterations && ctx.Err() == nil; {
-		var turn turn
-		m = next
-		next, turn = e.turn(m, rows)
+	for m = from; ; {
+		e, turn := p.expect(m, rows)
 		path = append(path, turn)
 		if after != nil {
 			after(m, path)
 		}
-		if n := len(path); n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance {
-			return m, path, true
+		n := len(path)
+		converged = n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance
+		if converged || n >= iterations || ctx.Err() != nil {
+			return m, path, converged
 		}
+		m = e.solve(m)
 	}
-	return m, path, false
 }
 
 // Fit fits a mixture to a table. It fails if ctx is cancelled.
@@ -189,8 +188,7 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 }
 
 func unseen(p *problem, m *mixture.Mixture, rows []int) []float64 {
-	e := newStep(p, len(m.Weights))
-	e.turn(m, rows)
+	e, _ := p.expect(m, rows)
 	share := make([]float64, p.D)
 	for k, w := range m.Weights {
 		for j := range share {
