@@ -64,10 +64,9 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 // Draw k uses parameter draw k, modulo the number of parameter draws.
 func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	return func(ctx context.Context, b *block, rng *source.Stream) error {
-		some := &data.Table{Names: z.Names, N: len(b.rows), D: z.D}
+		some := &data.Table{Names: z.Names, D: z.D}
 		for _, i := range b.rows {
-			some.Values = append(some.Values, z.Values[i*z.D:(i+1)*z.D]...)
-			some.Observed = append(some.Observed, z.Observed[i*z.D:(i+1)*z.D]...)
+			some.AppendRow(z, i)
 		}
 		for k := range c.Draws {
 			if ctx.Err() != nil {

@@ -46,11 +46,8 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 		}
 		return -p.At(j, k) / p.At(j, j)
 	}, coefficients)
-	return func(ctx context.Context, b *block, rng *source.Stream) error {
+	return func(_ context.Context, b *block, rng *source.Stream) error {
 		for i, row := range b.rows {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			x := slices.Clone(z.Values[row*z.D : (row+1)*z.D])
 			for j, seen := range z.Observed[row*z.D : (row+1)*z.D] {
 				if !seen {
