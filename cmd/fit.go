@@ -533,9 +533,9 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 		wide = max(wide, len([]rune(p.Name)))
 	}
 	for _, p := range shown {
-		fmt.Fprintf(w, "  %-*s %10.4g  %9.3g", wide, p.Name, p.Estimate, p.SE)
-		if !math.IsNaN(p.Low) && !math.IsNaN(p.High) {
-			fmt.Fprintf(w, "  [%.4g, %.4g]", p.Low, p.High)
+		fmt.Fprintf(w, "  %-*s %10.4g  %9.3g", wide, p.Name, p.Estimate, *cmp.Or(p.SE, new(math.NaN())))
+		if p.Low != nil && p.High != nil {
+			fmt.Fprintf(w, "  [%.4g, %.4g]", *p.Low, *p.High)
 		}
 		fmt.Fprintln(w)
 	}

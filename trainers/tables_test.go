@@ -152,13 +152,13 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	fit := estimate(t, table, trainers.Spec{Inference: inference.Config{Kind: "robust"}, Descent: descent.Config{Tolerance: 1e-11}})
 	mean := fit.Model.Uncertainty.Parameters[0]
 	require.Equal(t, "mean[Ozone]", mean.Name)
-	require.InDelta(t, 2.598876924531659, mean.SE, 1e-5)
+	require.InDelta(t, 2.598876924531659, *mean.SE, 1e-5)
 	for _, p := range fit.Model.Uncertainty.Parameters { // u <- z %*% P; sqrt(sum(w^2 * (u[, j] * u[, k] - P[j, k])^2)) / sum(w)
 		switch p.Name {
 		case "precision[Ozone, Ozone]":
-			require.InEpsilon(t, 0.00248426092821021, p.SE, 1e-5)
+			require.InEpsilon(t, 0.00248426092821021, *p.SE, 1e-5)
 		case "precision[Ozone, Temp]":
-			require.InEpsilon(t, 0.00577801082962283, p.SE, 1e-5)
+			require.InEpsilon(t, 0.00577801082962283, *p.SE, 1e-5)
 		}
 	}
 }

@@ -21,7 +21,17 @@ type sampler[T any] struct {
 	name    string
 	refuses func(*Model) error // why it does not support a model; nil if it does
 	run     T
-	chains  func(*Model) bool // of missing cells: whether it uses Markov chains with an R-hat; nil: never
+}
+
+// needs returns an error with this text unless a model has something.
+func needs(has func(*Model) bool, text string) func(*Model) error {
+	err := errors.New(text)
+	return func(f *Model) error {
+		if has(f) {
+			return nil
+		}
+		return err
+	}
 }
 
 // only returns the one sampler of a model without a choice, and the refusal of others; else "".
@@ -70,27 +80,23 @@ type cellDrawer = func(*Model, *data.Table, ImputeConfig) (completer, error)
 
 var cellSamplers = []sampler[cellDrawer]{
 	{
-		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
+		name: "exact", refuses: refusesExactCells,
 		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			if m := f.mixed(); m != nil {
 				return byComponents(m, z, c.Draws), nil
 			}
-			return bySource(f, z, c.Draws, source.Exact.New)
+			return bySource(f, z, c.Draws, source.Exact.New, f.gaps().Bounded())
 		},
 	},
 	{
 		name: "mcmc", refuses: func(f *Model) error { return f.needsDensity("Monte Carlo", "use diffusion") },
-		run: byChains, chains: func(*Model) bool { return true },
+		run: byChains,
 	},
 	{
-		name: "imputer", refuses: func(f *Model) error {
-			if f.Imputer == nil {
-				return errors.New("the model has no trained imputer: use auto")
-			}
-			return nil
-		},
+		name:    "imputer",
+		refuses: needs(func(f *Model) bool { return f.Imputer != nil }, "the model has no trained imputer: use auto"),
 		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-			return bySource(f, z, c.Draws, newLeastNoise(f))
+			return bySource(f, z, c.Draws, newLeastNoise(f), false)
 		},
 	},
 	{
@@ -103,15 +109,11 @@ var cellSamplers = []sampler[cellDrawer]{
 		run: byLangevin,
 	},
 	{
-		name: "latent", refuses: func(f *Model) error {
-			if !f.ordinal() {
-				return errNotLatent
-			}
-			return nil
-		},
-		run: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
+		name:    "latent",
+		refuses: needs((*Model).ordinal, "latent needs a model of ordered categories (Spec.Transform=ordinal): use the sampler auto"),
+		run:     func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
-	{name: predictive, refuses: refusesPredictive, run: byParameters},
+	{name: predictive, refuses: needsPosterior, run: byParameters},
 }
 
 // Samplers are the values of ImputeConfig.Sampler.
@@ -160,7 +162,8 @@ func (f *Model) needsNoise(chains string) error {
 	return nil
 }
 
-func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
+// bySource returns R-hats if chained, of a source.Chained.
+func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error), chained bool) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch, log := data.NewBatch(blockRows, z.D), make([]float64, blockRows*draws)
 	return func(_ context.Context, b *block, rng *source.Stream) (err error) {
@@ -168,8 +171,8 @@ func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (sou
 		if err := gaps.Complete(batch, b.x[:cap(b.x)], log, rng); err != nil {
 			return err
 		}
-		if chained, ok := gaps.(source.Chained); ok {
-			b.rhat, err = chained.RHat(batch, rng)
+		if chained {
+			b.rhat, err = gaps.(source.Chained).RHat(batch, rng)
 			b.size = slices.Repeat([]float64{math.Inf(1)}, len(b.rows))
 		}
 		return err
@@ -179,11 +182,7 @@ func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (sou
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	return func(ctx context.Context, b *block, rng *source.Stream) error {
-		mask := make([]float64, 0, cap(b.x))
-		for row := range slices.Chunk(b.mask, z.D) {
-			mask = append(mask, slices.Repeat(row, c.Draws)...)
-		}
-		x, err := s.Complete(ctx, b.x[:cap(b.x)], mask[:cap(mask)], c.Steps, rng.Rand)
+		x, err := s.Complete(ctx, b.x[:cap(b.x)], b.mask[:cap(b.mask)], c.Steps, rng.Rand)
 		copy(b.x, x)
 		return err
 	}, err

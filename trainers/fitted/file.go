@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,11 +163,8 @@ func packParams(params []*graph.Param) (map[string]packed, error) {
 		if _, twice := out[p.Name]; twice {
 			return nil, fmt.Errorf("two parameters are named %q: names must differ", p.Name)
 		}
-		q := packed{Rows: p.Rows, Cols: p.Cols}
-		for _, v := range p.Value {
-			q.Float64 = binary.LittleEndian.AppendUint64(q.Float64, math.Float64bits(v))
-		}
-		out[p.Name] = q
+		values, _ := binary.Append(nil, binary.LittleEndian, p.Value) // cannot fail
+		out[p.Name] = packed{p.Rows, p.Cols, values}
 	}
 	return out, nil
 }
@@ -182,10 +178,10 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 		if q.Rows != p.Rows || q.Cols != p.Cols || len(q.Float64) != 8*len(p.Value) {
 			return fmt.Errorf("parameter %q has shape (%d, %d) and %d bytes, expected (%d, %d)", p.Name, q.Rows, q.Cols, len(q.Float64), p.Rows, p.Cols)
 		}
-		for i := range p.Value {
-			p.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(q.Float64[8*i:]))
-			if !engine.Finite(p.Value[i]) {
-				return fmt.Errorf("parameter %q holds %v", p.Name, p.Value[i])
+		_, _ = binary.Decode(q.Float64, binary.LittleEndian, p.Value) // has its length
+		for _, v := range p.Value {
+			if !engine.Finite(v) {
+				return fmt.Errorf("parameter %q holds %v", p.Name, v)
 			}
 		}
 	}

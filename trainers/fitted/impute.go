@@ -130,9 +130,8 @@ func (c *ImputeConfig) resolve(f *Model) (s sampler[cellDrawer], err error) {
 
 // block holds draws of rows with missing cells.
 type block struct {
-	rows []int
-	mask []float64 // (rows, d)
-	x    []float64 // (rows·draws, d) in the units of z, with space for blockRows rows
+	rows    []int
+	x, mask []float64 // (rows·draws, d), x in the units of z, with space for blockRows rows
 
 	rhat, size []float64 // of chains (rows): R-hat (0 without chains) and effective sample size
 }
@@ -140,11 +139,12 @@ type block struct {
 const blockRows = 32
 
 func newBlock(z *data.Table, rows []int, draws int) *block {
-	b := &block{rows: rows, x: make([]float64, 0, blockRows*draws*z.D)}
+	size := blockRows * draws * z.D
+	b := &block{rows: rows, x: make([]float64, 0, size), mask: make([]float64, 0, size)}
 	for _, i := range rows {
-		b.mask = append(b.mask, marks(z, i)...)
+		mask := marks(z, i)
 		for range draws {
-			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
+			b.x, b.mask = append(b.x, z.Values[i*z.D:(i+1)*z.D]...), append(b.mask, mask...)
 		}
 	}
 	return b
@@ -166,27 +166,21 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, by sampler[cellDraw
 			gaps = append(gaps, i)
 		}
 	}
-	chained := by.chains != nil && by.chains(f)
-	rhat, size := make([]float64, len(gaps)), slices.Repeat([]float64{math.Inf(1)}, t.N)
-	blocks, done := slices.Collect(slices.Chunk(gaps, blockRows)), 0
-	save := func() error {
-		if c.Partial == nil || c.Save == nil {
-			return nil
-		}
-		return c.Save(c.Partial)
+	if c.Save == nil {
+		c.Save = func(*Partial) error { return nil }
 	}
+	blocks, done := slices.Collect(slices.Chunk(gaps, blockRows)), 0
+	rhat, size := make([][]float64, len(blocks)), slices.Repeat([]float64{math.Inf(1)}, t.N)
 	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
 		draw, err := by.run(f, z, c)
 		return func(ctx context.Context, k int) error {
 			b := newBlock(z, blocks[k], c.Draws)
-			if err := c.complete(ctx, b, k, draw, chained); err != nil {
+			if err := c.complete(ctx, b, k, draw); err != nil {
 				return err
 			}
-			if chained {
-				copy(rhat[k*blockRows:], b.rhat)
-				for i, row := range b.rows {
-					size[row] = b.size[i]
-				}
+			rhat[k] = b.rhat
+			for i, v := range b.size {
+				size[b.rows[i]] = v
 			}
 			return visit(b)
 		}, err
@@ -194,47 +188,44 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, by sampler[cellDraw
 		if done += len(blocks[k]); c.Observe != nil {
 			c.Observe(done, len(gaps))
 		}
-		return save()
+		return c.Save(c.Partial)
 	})
 	if err != nil {
-		return nil, errors.Join(err, save())
+		return nil, errors.Join(err, c.Save(c.Partial))
 	}
-	pooled := mcmc.Pool(gaps, rhat)
-	if !chained || pooled == nil {
+	pooled := mcmc.Pool(gaps, slices.Concat(rhat...))
+	if pooled == nil {
 		return nil, nil
 	}
 	return &Mixing{*pooled, size}, nil
 }
 
 // complete takes the draws of block k from c.Partial, or makes and keeps them. It fails with
-// ErrOtherImputation if the kept draws have other rows or settings; chained requires R-hats.
-func (c ImputeConfig) complete(ctx context.Context, b *block, k int, draw completer, chained bool) error {
-	if c.Partial == nil {
-		return draw(ctx, b, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
+// ErrOtherImputation if the kept draws have other cells.
+func (c ImputeConfig) complete(ctx context.Context, b *block, k int, draw completer) error {
+	var s SavedBlock
+	var held bool
+	if c.Partial != nil {
+		s, held = c.Partial.Get(k)
+	}
+	if !held {
+		if err := draw(ctx, b, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err != nil || c.Partial == nil {
+			return err
+		}
 	}
 	var gaps []int
-	d := len(b.mask) / len(b.rows)
-	for at := range b.x {
-		if b.mask[at/(d*c.Draws)*d+at%d] == 0 {
+	for at, seen := range b.mask {
+		if seen == 0 {
 			gaps = append(gaps, at)
 		}
 	}
-	s, held := c.Partial.Get(k)
 	if !held {
-		if err := draw(ctx, b, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err != nil {
-			return err
-		}
 		s = SavedBlock{RHat: b.rhat, Size: b.size}
 		for _, at := range gaps {
 			s.Gaps = append(s.Gaps, b.x[at])
 		}
 		c.Partial.Put(k, s)
 		return nil
-	}
-	for _, of := range [][]float64{s.RHat, s.Size} {
-		if len(of) != len(b.rows) && (chained || len(of) != 0) {
-			return ErrOtherImputation
-		}
 	}
 	if len(gaps) != len(s.Gaps) {
 		return ErrOtherImputation

@@ -23,12 +23,7 @@ var (
 	errKeptMatch  = errors.New("the model keeps no rows, which predictive-mean matching needs: leave out MatchConfig.Donors")
 )
 
-func refusesPredictive(f *Model) error {
-	if f.Posterior != nil {
-		return nil
-	}
-	return errors.New("predictive needs a model that an imputation has kept: use auto")
-}
+var needsPosterior = needs(func(f *Model) bool { return f.Posterior != nil }, "predictive needs a model that an imputation has kept: use auto")
 
 // Saved returns a model of the posterior draws (posterior.Config.Keep); unobserved levels are left
 // out.
@@ -47,12 +42,12 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 		if s.Levels == nil {
 			s.Levels = make([][]string, t.D)
 		}
-		x := t.Column(j)
-		seen := slices.Compact(slices.Sorted(slices.Values(x)))
+		seen := f.(interface{ Values() []float64 }).Values()
 		for _, code := range seen {
 			s.Levels[j] = append(s.Levels[j], names[int(code)])
 		}
 		if _, unordered := f.(nominal); !unordered {
+			x := t.Column(j)
 			for i, code := range x {
 				place, _ := slices.BinarySearch(seen, code)
 				x[i] = float64(place)
@@ -69,10 +64,9 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 // Draw k uses parameter draw k, modulo the number of parameter draws.
 func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	return func(ctx context.Context, b *block, rng *source.Stream) error {
-		some := &data.Table{Names: z.Names, N: len(b.rows), D: z.D}
+		some := &data.Table{Names: z.Names, D: z.D}
 		for _, i := range b.rows {
-			some.Values = append(some.Values, z.Values[i*z.D:(i+1)*z.D]...)
-			some.Observed = append(some.Observed, z.Observed[i*z.D:(i+1)*z.D]...)
+			some.AppendRow(z, i)
 		}
 		for k := range c.Draws {
 			if ctx.Err() != nil {
@@ -94,11 +88,9 @@ func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 
 // scoreKept returns the normalised log densities of the observed cells, without derivatives.
 func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
-	}
-	smooth := f.Transform.Smooth()
-	x, err := smooth.Table(t)
+	smooth := *f
+	smooth.Transform = f.Transform.Smooth()
+	x, err := smooth.transformed(t)
 	if err != nil {
 		return nil, err
 	}
@@ -107,25 +99,25 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	if err != nil {
 		return nil, err
 	}
-	blocks, done := (t.N+blockRows-1)/blockRows, 0
-	err = panics.Each(ctx, c.Workers, blocks, func() (func(context.Context, int) error, error) {
+	blocks, done := slices.Collect(slices.Chunk(t.AllRows(), blockRows)), 0
+	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
 		rng := new(source.Stream)
 		return func(ctx context.Context, b int) error {
-			for i := b * blockRows; i < min(t.N, (b+1)*blockRows) && ctx.Err() == nil; i++ {
+			for _, i := range blocks[b] {
 				own := z.Observed[i*t.D : (i+1)*t.D]
 				log[i] = density(z.Values[i*t.D:(i+1)*t.D], own, rng.At(c.Seed, stream.Sample, 3, uint64(i)))
 				for j, seen := range own {
 					if seen && f.Posterior.Cuts[j] == nil && f.Posterior.Levels[j] == 0 {
-						slope, _ := smooth.Slope(j, t.Values[i*t.D+j])
+						slope, _ := smooth.Transform.Slope(j, t.Values[i*t.D+j])
 						log[i] += slope - math.Log(f.Scale.Deviation[j])
 					}
 				}
 			}
 			return ctx.Err()
 		}, nil
-	}, func(int) error {
-		if done++; c.Observe != nil {
-			c.Observe(min(done*blockRows, t.N), t.N)
+	}, func(b int) error {
+		if done += len(blocks[b]); c.Observe != nil {
+			c.Observe(done, t.N)
 		}
 		return nil
 	})

@@ -25,7 +25,6 @@ const (
 
 var (
 	errLatent      = errors.New("the model has ordered categories: use the sampler latent or auto")
-	errNotLatent   = errors.New("latent needs a model of ordered categories (Spec.Transform=ordinal): use the sampler auto")
 	errLatentMatch = errors.New("draws of ordered categories are observed values and need no predictive-mean matching: leave out MatchConfig.Donors")
 	errLatentScore = errors.New("a model of ordered categories has no score: fit a model without Spec.Transform=ordinal, which takes the codes as numbers")
 )
@@ -47,11 +46,8 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 		}
 		return -p.At(j, k) / p.At(j, j)
 	}, coefficients)
-	return func(ctx context.Context, b *block, rng *source.Stream) error {
+	return func(_ context.Context, b *block, rng *source.Stream) error {
 		for i, row := range b.rows {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			x := slices.Clone(z.Values[row*z.D : (row+1)*z.D])
 			for j, seen := range z.Observed[row*z.D : (row+1)*z.D] {
 				if !seen {
@@ -88,13 +84,14 @@ func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficie
 
 // mostFrequent returns the mode, the least of several.
 func mostFrequent(draws []float64) (most float64) {
-	sorted, best := slices.Sorted(slices.Values(draws)), 0
-	for from := 0; from < len(sorted); {
-		to := from + sort.Search(len(sorted)-from, func(k int) bool { return sorted[from+k] > sorted[from] })
-		if to-from > best {
-			most, best = sorted[from], to-from
+	best, run, last := 0, 0, math.NaN()
+	for _, v := range slices.Sorted(slices.Values(draws)) {
+		if run++; v != last {
+			run = 1
 		}
-		from = to
+		if last = v; run > best {
+			most, best = v, run
+		}
 	}
 	return most
 }

@@ -54,9 +54,6 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	case f.mixed() != nil:
 		return 0, errLevelsMatch
 	}
-	if _, err := f.predictor(t.N); err != nil {
-		return 0, err
-	}
 	var kept atomic.Int64
 	done := 0
 	err := panics.Each(ctx, c.Workers, r.Draws, func() (func(context.Context, int) error, error) {
@@ -98,18 +95,12 @@ func (r *Imputed) row(i, k, d int) []float64 {
 	return r.Values[at : at+d]
 }
 
-// donor is a row with an observed value; donors are sorted by prediction.
-type donor struct {
-	row       int
-	predicted float64
-}
-
 // z are the completed rows in the model's units.
 func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
-	var donors []donor
+	var donors []int // rows with an observed value
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
-			donors = append(donors, donor{row: i})
+			donors = append(donors, i)
 		}
 	}
 	if len(donors) == t.N || len(donors) == 0 {
@@ -119,11 +110,8 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	if err != nil {
 		return 0, err
 	}
-	for a := range donors {
-		donors[a].predicted = expected[donors[a].row]
-	}
 	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // random order of ties
-	slices.SortStableFunc(donors, func(a, b donor) int { return cmp.Compare(a.predicted, b.predicted) })
+	slices.SortStableFunc(donors, func(a, b int) int { return cmp.Compare(expected[a], expected[b]) })
 	allowed := allowed(f, t)
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
@@ -131,7 +119,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 		}
 		row := r.row(i, k, t.D)
 		was := row[j]
-		near := nearest(donors, expected[i], c.Donors, func(from int) bool {
+		near := nearest(donors, expected, i, c.Donors, func(from int) bool {
 			row[j] = t.Values[from*t.D+j]
 			return allowed(i, row)
 		})
@@ -146,18 +134,20 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	return kept, nil
 }
 
-func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool) (rows []int) {
-	high := sort.Search(len(donors), func(a int) bool { return donors[a].predicted >= predicted })
+// nearest returns the k possible donors, sorted by prediction, that are nearest to row i.
+func nearest(donors []int, expected []float64, i, k int, mayBe func(row int) bool) (rows []int) {
+	high := sort.Search(len(donors), func(a int) bool { return expected[donors[a]] >= expected[i] })
 	low := high - 1
+	apart := func(a int) float64 { return math.Abs(expected[donors[a]] - expected[i]) }
 	for len(rows) < k && (low >= 0 || high < len(donors)) {
-		var d donor
-		if high == len(donors) || low >= 0 && predicted-donors[low].predicted <= math.Abs(donors[high].predicted-predicted) {
-			d, low = donors[low], low-1
+		var row int
+		if high == len(donors) || low >= 0 && apart(low) <= apart(high) {
+			row, low = donors[low], low-1
 		} else {
-			d, high = donors[high], high+1
+			row, high = donors[high], high+1
 		}
-		if mayBe(d.row) {
-			rows = append(rows, d.row)
+		if mayBe(row) {
+			rows = append(rows, row)
 		}
 	}
 	return rows

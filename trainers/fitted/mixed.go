@@ -3,7 +3,6 @@ package fitted
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"missingscore/data"
@@ -23,13 +22,10 @@ func (f *Model) mixed() *mixture.Mixture { return model.MixedOf(f.Model) }
 // draws numbers, except for ordinal columns.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
-	if f.mixed() != nil || f.Posterior != nil {
-		copy(drawn, f.Levels)
-		return drawn
-	}
-	for _, j := range f.Transform.Ordinal() {
-		if f.Levels != nil {
-			drawn[j] = f.Levels[j]
+	copy(drawn, f.Levels)
+	for j := range drawn {
+		if f.mixed() == nil && f.Posterior == nil && !slices.Contains(f.Transform.Ordinal(), j) {
+			drawn[j] = nil
 		}
 	}
 	return drawn
@@ -48,23 +44,13 @@ func byComponents(m *mixture.Mixture, z *data.Table, draws int) completer {
 	}
 }
 
-func scoreMixed(f *Model, t *data.Table) (*Scores, error) {
-	x, err := f.transformed(t)
-	if err != nil {
-		return nil, err
-	}
-	n := len(t.Values)
-	r := &Scores{Sampler: ClosedForm, LogDensity: make([]float64, t.N), Score: make([]float64, n), Error: slices.Repeat([]float64{math.NaN()}, n), Size: make([]float64, t.N)}
-	m := f.mixed()
+func scoreMixed(m *mixture.Mixture, r *Scores, x *data.Table) {
 	joint, given := make([]float64, len(m.Weights)), m.ByPattern()
-	for i := range t.N {
-		row, observed := x.Values[i*t.D:(i+1)*t.D], x.Observed[i*t.D:(i+1)*t.D]
-		r.LogDensity[i] = math.NaN()
+	for i := range x.N {
+		row, observed := x.Values[i*x.D:(i+1)*x.D], x.Observed[i*x.D:(i+1)*x.D]
 		if !slices.Contains(observed, false) {
 			r.LogDensity[i] = given(observed).Joint(row, joint)
 		}
-		given(observed).Score(row, r.Score[i*t.D:(i+1)*t.D])
+		given(observed).Score(row, r.Score[i*x.D:(i+1)*x.D])
 	}
-	inTableUnits(f, r, t)
-	return r, nil
 }

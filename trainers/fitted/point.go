@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -60,26 +59,20 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		})
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
-	categories := f.Transform.Ordinal()
-	for j, names := range f.Drawn() {
-		if names != nil {
-			categories = append(categories, j)
-		}
-	}
+	levels, ordinal := f.Drawn(), f.Transform.Ordinal()
 	r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error {
 		f.restore(b.x)
-		draws := make([]float64, c.Draws)
 		for i, row := range b.rows {
 			n := float64(c.Draws)
 			if b.size != nil {
 				n = min(n, b.size[i])
 			}
 			for j := range t.D {
-				if b.mask[i*t.D+j] != 0 {
+				if b.mask[i*c.Draws*t.D+j] != 0 {
 					continue
 				}
-				mat.Col(draws, j, mat.NewDense(c.Draws, t.D, b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D]))
-				r.average(row*t.D+j, draws, n, slices.Contains(categories, j))
+				draws := columnOf(b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D], j, t.D)
+				r.average(row*t.D+j, draws, n, levels[j] != nil || slices.Contains(ordinal, j))
 			}
 			f.toLevels(r.Values[row*t.D : (row+1)*t.D])
 		}

@@ -63,13 +63,13 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	c.Cuts, c.Levels = make([][]float64, t.D), make([]int, t.D)
 	for j, function := range functions {
 		switch l := function.(type) {
-		case interface{ Cuts() []float64 }:
-			c.Cuts[j] = standardCuts(l.Cuts(), scale, j)
 		case nominal:
-			c.Levels[j], scale.Mean[j], scale.Deviation[j] = len(l), 0, 1
+			c.Levels[j], scale.Mean[j], scale.Deviation[j] = len(l.Values()), 0, 1
 			for at := j; at < len(z.Values); at += t.D {
 				z.Values[at] = y.Values[at]
 			}
+		case interface{ Cuts() []float64 }:
+			c.Cuts[j] = standardCuts(l.Cuts(), scale, j)
 		}
 	}
 	drawn, err := posterior.Draw(ctx, z, c)
@@ -214,32 +214,19 @@ func (f *Model) Clamped(t *data.Table) (notes []string) {
 
 // codedFunction returns a nominal function for three or more observed levels without an order.
 func codedFunction(t *data.Table, j int) transform.Function {
-	x := t.Column(j)
-	if seen := slices.Compact(slices.Sorted(slices.Values(x))); data.KindOf(t, j) == data.Nominal && len(seen) > 2 {
-		return nominal(seen)
+	l := &levels{transform.NewOrdinal(t.Column(j), nil)}
+	if data.KindOf(t, j) == data.Nominal && len(l.Values()) > 2 {
+		return nominal{l}
 	}
-	return &levels{transform.NewOrdinal(x, nil)}
+	return l
 }
 
 // nominal maps observed levels, increasing, to 0, 1, ….
-type nominal []float64
-
-func (nominal) Kind() string { return "levels" }
-
-func (nominal) Check(float64) error { return nil }
+type nominal struct{ *levels }
 
 func (l nominal) Forward(x float64) float64 {
-	k, _ := slices.BinarySearch(l, x)
+	k, _ := slices.BinarySearch(l.Values(), x)
 	return float64(k)
 }
 
-func (l nominal) Inverse(y float64) float64 { return l[int(y)] }
-
-func (nominal) Slope(float64) (log, curvature float64) { return 0, 0 }
-
-func (l nominal) Bounds(_, _ float64) (low, high float64) { return l[0], l[len(l)-1] }
-
-var (
-	_ transform.Function = (*levels)(nil)
-	_ transform.Function = nominal(nil)
-)
+func (l nominal) Inverse(y float64) float64 { return l.Values()[int(y)] }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -32,7 +31,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	if f.Imputer == nil {
 		from = func(s source.Setting) (source.Source, error) { return source.NewNormals(mean, sd, s), nil }
 	}
-	start, err := bySource(f, z, rowChains, from)
+	start, err := bySource(f, z, rowChains, from, false)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		at := newBlock(z, b.rows, rowChains)
 		err := start(ctx, at, rng)
 		if err == nil {
-			err = meet(ctx, b, at.x, plain.joint(), f.gaps(), o, c.Draws, tries, rng.Rand)
+			err = meet(ctx, b, at, plain.joint(), f.gaps(), o, c.Draws, tries, rng.Rand)
 		}
 		if err != nil {
 			err = fmt.Errorf("rows %d to %d of the table: %w", b.rows[0]+1, b.rows[len(b.rows)-1]+1, err)
@@ -68,14 +67,14 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 }
 
 // o.Draws is of the first attempt.
-func meet(ctx context.Context, b *block, start []float64, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
+func meet(ctx context.Context, b, start *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
 	n, d := len(b.rows), density.Dim()
 	var open []int // rows whose chains have not converged
 	for i := range n {
 		open = append(open, i)
-		o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
 	}
-	chains, err := mcmc.New(density, support, start, o)
+	o.Observed = start.mask
+	chains, err := mcmc.New(density, support, start.x, o)
 	if err != nil {
 		return err
 	}

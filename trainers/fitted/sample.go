@@ -98,12 +98,9 @@ func (c *SampleConfig) resolve(f *Model) (s sampler[rowDrawer], err error) {
 type rowDrawer = func(context.Context, *Model, SampleConfig) (*Rows, error)
 
 var rowSamplers = []sampler[rowDrawer]{
-	{name: "exact", refuses: func(f *Model) error {
-		if exactly(f.Model, f.Domain) {
-			return nil
-		}
-		return errors.New("independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc")
-	}, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: "exact", refuses: needs(func(f *Model) bool { return exactly(f.Model, f.Domain) },
+		"independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc",
+	), run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
@@ -125,7 +122,7 @@ var rowSamplers = []sampler[rowDrawer]{
 		}
 		return nil
 	}, run: alongNoise((*diffusion.Sampler).Reverse)},
-	{name: predictive, refuses: refusesPredictive, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	{name: predictive, refuses: needsPosterior, run: func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
 		return &Rows{Values: values}, err
 	}},
@@ -215,9 +212,9 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, d := 0, len(f.Names); i < len(r.Values); i++ {
-		r.Values[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*r.Values[i]
-	}
+	plain := *f
+	plain.Transform = nil
+	plain.restore(r.Values)
 	return r, nil
 }
 
@@ -274,26 +271,21 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 	if s.Posterior != nil {
 		return nil, nil, errPredictive
 	}
-	d := len(s.Names)
-	if exactly(s.Model, s.Domain) {
-		x, err := model.SampleRows(s.Model, n, s.Domain, rng)
-		if err != nil {
-			return nil, nil, err
+	var r *mcmc.Result
+	x, err := model.SampleRows(s.Model, n, s.Domain, rng)
+	if errors.Is(err, model.ErrNoExactSampler) {
+		if x, err = starts(s.Domain, max(n, 4), len(s.Names), rng); err == nil {
+			r, err = mcmc.HMC(ctx, s.InUnits(), s.Domain, x, mcmc.Options{}, rng)
 		}
-		s.Transform.Restore(x)
-		t, err := data.NewTable(s.Names, x, nil)
-		return t, nil, err
+		if err == nil {
+			x = r.Last[:n*len(s.Names)]
+		}
 	}
-	start, err := starts(s.Domain, max(n, 4), d, rng)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := mcmc.HMC(ctx, s.InUnits(), s.Domain, start, mcmc.Options{}, rng)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Transform.Restore(r.Last)
-	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
+	s.Transform.Restore(x)
+	t, err := data.NewTable(s.Names, x, nil)
 	return t, r, err
 }
 

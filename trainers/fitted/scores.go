@@ -43,23 +43,23 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	if f.Posterior != nil {
 		return scoreKept(ctx, f, t, c)
 	}
-	if f.mixed() != nil {
-		return scoreMixed(f, t)
-	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
-	if r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error { return f.marginal(r, b, c.Draws) }); err != nil {
-		return nil, err
-	}
 	x, err := f.transformed(t)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.scoreComplete(ctx, r, x); err != nil {
-		return nil, err
+	if m := f.mixed(); m != nil {
+		r.Sampler = ClosedForm
+		scoreMixed(m, r, x)
+	} else {
+		r.Mixing, err = eachBlock(ctx, f, t, by, c, func(b *block) error { return f.marginal(r, b, c.Draws) })
+		if err == nil {
+			err = f.scoreComplete(ctx, r, x)
+		}
 	}
 	inTableUnits(f, r, t)
-	return r, nil
+	return r, err
 }
 
 // inTableUnits converts scores of transformed columns to the units of t by the change of variables
@@ -140,11 +140,7 @@ func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 
 func (f *Model) marginal(r *Scores, b *block, draws int) error {
 	d := len(f.Names)
-	var masks []float64
-	for i := range b.rows {
-		masks = append(masks, slices.Repeat(b.mask[i*d:(i+1)*d], draws)...)
-	}
-	_, score, err := f.at(b.x, masks)
+	_, score, err := f.at(b.x, b.mask)
 	if err != nil {
 		return err
 	}
@@ -152,7 +148,7 @@ func (f *Model) marginal(r *Scores, b *block, draws int) error {
 	var tangent domain.Tangent
 	g, slope, values := make([]float64, d), make([]float64, d), make([]float64, draws)
 	for i, row := range b.rows {
-		mask := b.mask[i*d : (i+1)*d]
+		mask := b.mask[i*draws*d : (i*draws+1)*d]
 		r.Size[row] = float64(draws)
 		if b.size != nil {
 			r.Size[row] = min(r.Size[row], b.size[i])

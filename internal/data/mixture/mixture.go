@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/stream"
 )
 
 // Mixture is a mixture over rows of numbers x and levels c, from 0,
@@ -244,9 +246,9 @@ func (g *Given) AddLeft(k int, v float64, to []float64) {
 func (g *Given) Complete(row []float64, rng *rand.Rand) {
 	m := g.m
 	g.Posterior(row, g.probabilities)
-	k := pickBy(g.probabilities, rng)
+	k := stream.Pick(rng, g.probabilities)
 	for _, j := range g.others {
-		row[j] = float64(pickBy(m.Shares[k][m.place[j]:m.place[j]+m.Levels[j]], rng))
+		row[j] = float64(stream.Pick(rng, m.Shares[k][m.place[j]:m.place[j]+m.Levels[j]]))
 	}
 	g.solve(k, row)
 	o, u, c := len(g.seen), len(g.missing), g.components[k]
@@ -299,16 +301,6 @@ func (m *Mixture) ByPattern() func(observed []bool) *Given {
 	}
 }
 
-func pickBy(p []float64, rng *rand.Rand) int {
-	u := rng.Float64() * floats.Sum(p)
-	for k, v := range p {
-		if u -= v; u < 0 {
-			return k
-		}
-	}
-	return floats.MaxIdx(p) // rounding
-}
-
 // Draw returns n rows (n, d).
 func (m *Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	d := m.Dim()
@@ -321,7 +313,7 @@ func (m *Mixture) Draw(n int, rng *rand.Rand) []float64 {
 
 // Check fails unless weights and shares sum to 1 and covariances are positive definite.
 func (m *Mixture) Check() error {
-	if !(floats.Min(m.Weights) >= 0) || !(math.Abs(floats.Sum(m.Weights)-1) < 1e-6) {
+	if !shares(m.Weights) {
 		return errors.New("weights must not be negative and must sum to 1")
 	}
 	for k, v := range m.Covariances {
@@ -329,19 +321,17 @@ func (m *Mixture) Check() error {
 			return fmt.Errorf("covariances: component %d is not positive definite", k+1)
 		}
 	}
-	for k, shares := range m.Shares {
+	for k, of := range m.Shares {
 		for j, n := range m.Levels {
-			if n == 0 {
-				continue
-			}
-			p := shares[m.place[j] : m.place[j]+n]
-			if !(floats.Min(p) >= 0) || !(math.Abs(floats.Sum(p)-1) < 1e-6) {
+			if n > 0 && !shares(of[m.place[j]:m.place[j]+n]) {
 				return fmt.Errorf("shares: component %d, column %d: shares must not be negative and must sum to 1", k+1, j+1)
 			}
 		}
 	}
 	return nil
 }
+
+func shares(p []float64) bool { return floats.Min(p) >= 0 && math.Abs(floats.Sum(p)-1) < 1e-6 }
 
 // Rescale ignores columns with levels.
 func (m *Mixture) Rescale(mean, deviation []float64) error {

@@ -134,9 +134,8 @@ func (p *problem) logPrior(m, from *mixture.Mixture) (log float64) {
 	return log
 }
 
-func (e *emStep) turn(m *mixture.Mixture, rows []int) (next *mixture.Mixture, at turn) {
-	*e = *newStep(e.p, e.k)
-	p, r, sum := e.p, make([]float64, e.k), 0.0
+func (p *problem) expect(m *mixture.Mixture, rows []int) (*emStep, turn) {
+	e, r, sum := newStep(p, len(m.Weights)), make([]float64, len(m.Weights)), 0.0
 	for _, group := range p.Patterns(rows) {
 		first := group[0]
 		g := m.Given(p.Observed[first*p.D : (first+1)*p.D])
@@ -146,5 +145,5 @@ func (e *emStep) turn(m *mixture.Mixture, rows []int) (next *mixture.Mixture, at
 		})
 	}
 	n := floats.Sum(e.rows)
-	return e.solve(m), turn{sum / n, (sum + p.logPrior(m, m)) / n}
+	return e, turn{sum / n, (sum + p.logPrior(m, m)) / n}
 }

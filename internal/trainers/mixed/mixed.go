@@ -111,22 +111,21 @@ type problem struct {
 	numbers int
 }
 
-// fitOn iterates until an iteration gains less than c.Tolerance.
+// fitOn iterates, at least once, until an iteration gains less than c.Tolerance or ctx is cancelled.
 func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *mixture.Mixture, iterations int, after func(m *mixture.Mixture, path []turn)) (m *mixture.Mixture, path []turn, converged bool) {
-	e := newStep(p, len(from.Weights))
-	for next := from; len(path) < iterations && ctx.Err() == nil; {
-		var turn turn
-		m = next
-		next, turn = e.turn(m, rows)
+	for m = from; ; {
+		e, turn := p.expect(m, rows)
 		path = append(path, turn)
 		if after != nil {
 			after(m, path)
 		}
-		if n := len(path); n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance {
-			return m, path, true
+		n := len(path)
+		converged = n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance
+		if converged || n >= iterations || ctx.Err() != nil {
+			return m, path, converged
 		}
+		m = e.solve(m)
 	}
-	return m, path, false
 }
 
 // Fit fits a mixture to a table. It fails if ctx is cancelled.
@@ -144,9 +143,6 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	rows := t.AllRows()
 	if p.numbers > 0 {
 		one, _, _ := fitOn(ctx, p, rows, c, p.start, chosenIterations, nil)
-		if one == nil {
-			return nil, ctx.Err()
-		}
 		p.pooled = one.Covariances[0]
 	}
 	f := &Fitted{}
@@ -158,7 +154,7 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	s := c.State
 	if s.Weights == nil {
 		best, path := p.best(ctx, rows, c.Components, starts, c, 0)
-		if best == nil || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		s.Started = len(path)
@@ -192,8 +188,7 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 }
 
 func unseen(p *problem, m *mixture.Mixture, rows []int) []float64 {
-	e := newStep(p, len(m.Weights))
-	e.turn(m, rows)
+	e, _ := p.expect(m, rows)
 	share := make([]float64, p.D)
 	for k, w := range m.Weights {
 		for j := range share {
@@ -268,13 +263,8 @@ func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Confi
 	}
 	slices.Sort(train)
 	m, _ := p.best(ctx, train, k, 2, c, uint64(fold)+1)
-	if m == nil {
-		return 0, ctx.Err()
-	}
-	if m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations, nil); m == nil {
-		return 0, ctx.Err()
-	}
-	return meanLogDensity(m, p.Table, test), nil
+	m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations, nil)
+	return meanLogDensity(m, p.Table, test), ctx.Err()
 }
 
 func newProblem(t *data.Table) (*problem, data.Scale) {
@@ -328,9 +318,6 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
 		m, turns, _ := fitOn(ctx, p, rows, c, m, short, nil)
-		if turns == nil { // ctx was cancelled
-			return nil, nil
-		}
 		if v := turns[len(turns)-1].Posterior; best == nil || v > greatest {
 			best, path, greatest = m, turns, v
 		}

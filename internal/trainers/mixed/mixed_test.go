@@ -89,8 +89,8 @@ func TestStepMaximises(t *testing.T) {
 	rows, k := table.AllRows(), 3
 	p.pooled = []float64{1, 0.3, 0.3, 1}
 	from := p.scattered(rows, k, stream.New(3))
-	e := newStep(p, k)
-	m, at := e.turn(from, rows)
+	e, at := p.expect(from, rows)
+	m := e.solve(from)
 	r := make([]float64, k)
 	// Missing numbers add ½ tr(Σ⁻¹ left) to the expected log density.
 	expected := func(to *mixture.Mixture) (sum float64) {

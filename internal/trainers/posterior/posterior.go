@@ -314,11 +314,8 @@ func (d *Drawn) hopeless(rounds int) bool {
 
 func (c Config) each(ctx context.Context, runs []*run, stage, iterations int) error {
 	done := 0
-	save := func() error {
-		if c.Partial == nil || c.Save == nil {
-			return nil
-		}
-		return c.Save(c.Partial)
+	if c.Save == nil {
+		c.Save = func(*Partial) error { return nil }
 	}
 	err := panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
 		return func(_ context.Context, k int) error {
@@ -332,10 +329,10 @@ func (c Config) each(ctx context.Context, runs []*run, stage, iterations int) er
 		if done++; c.Observe != nil {
 			c.Observe(done, len(runs))
 		}
-		return save()
+		return c.Save(c.Partial)
 	})
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), save())
+		return errors.Join(ctx.Err(), c.Save(c.Partial))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/engine"
 )
 
 type quantities struct {
@@ -122,4 +123,12 @@ func interval(at, se, level float64, within model.Range) (low, high float64) {
 		return 1 / (1 + math.Exp(v-odds)), 1 / (1 + math.Exp(-v-odds))
 	}
 	return at - u, at + u
+}
+
+// known returns nil for a number that is not finite.
+func known(v float64) *float64 {
+	if !engine.Finite(v) {
+		return nil
+	}
+	return &v
 }

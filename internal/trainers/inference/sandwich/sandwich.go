@@ -105,7 +105,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	for i, c := range members {
 		se := math.Sqrt(max(cov.At(i, i), 0))
 		low, high := interval(at[c.place], se, p.Level, c.within)
-		u.Parameters = append(u.Parameters, fitted.Parameter{Name: c.name, Estimate: at[c.place], SE: se, Low: low, High: high})
+		u.Parameters = append(u.Parameters, fitted.Parameter{Name: c.name, Estimate: at[c.place], SE: known(se), Low: known(low), High: known(high)})
 		if d := math.Abs(at[c.place]-was[c.place]) / se; d > out.Away {
 			out.Away = d
 		}

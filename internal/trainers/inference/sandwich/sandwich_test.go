@@ -64,7 +64,7 @@ func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	t.Helper()
 	require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
 	for _, p := range r.Uncertainty.Parameters {
-		estimates, se = append(estimates, p.Estimate), append(se, p.SE)
+		estimates, se = append(estimates, p.Estimate), append(se, *p.SE)
 	}
 	return estimates, se
 }
