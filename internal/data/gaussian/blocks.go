@@ -221,7 +221,6 @@ func (c *blocks) component(j int) {
 			}
 		}
 	}
-	slices.Sort(c.at[from:])
 }
 
 func (c *blocks) add(from int, det *determinant) (ok bool) {
@@ -229,6 +228,12 @@ func (c *blocks) add(from int, det *determinant) (ok bool) {
 	end := start + len(at)*len(at)
 	c.numbers = slices.Grow(c.numbers, end-start)[:end]
 	c.parts = append(c.parts, part{at, c.numbers[start:end]})
+	if len(at) == 1 { // most components of a sparse network
+		pivot := c.p[at[0]*(c.d+1)]
+		det.add(pivot)
+		c.numbers[start] = 1 / pivot
+		return pivot > 0
+	}
 	return c.inverse(c.numbers[start:end], c.p, c.d, at, c.given, det)
 }
 

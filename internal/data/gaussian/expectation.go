@@ -22,7 +22,8 @@ var ErrNotPositiveDefinite = errors.New("the precision is not positive definite 
 //
 //	A = Σ w_i,   S = Σ w_i E[δ_i | x_o],   M = Σ w_i E[δ_iδ_iᵀ | x_o],   L = Σ w_i log p(x_o)
 //
-// where with C = P_mm⁻¹ δ_m becomes −C(Pδ)_m and M gains δδᵀ + C. It is not safe for concurrent use.
+// where with C = P_mm⁻¹ δ_m becomes −C(Pδ)_m and M gains δδᵀ + C. With few observed cells, Q = Σ_oo⁻¹
+// is cheaper, Σ = P⁻¹: C = Σ − Σ_·o Q Σ_o· and δ becomes Σ_·o Q δ_o. It is not safe for concurrent use.
 type Expectation struct {
 	Number, LogLikelihood float64   // A, L
 	Sum, Second           []float64 // S (d), M (d, d)
@@ -33,6 +34,11 @@ type Expectation struct {
 	logDet  float64      // of P
 	rows    completedRows
 	scratch []float64
+
+	cells    *blocks   // of Σ
+	inverted bool      // cells belongs to P
+	byCells  float64   // summed weights of rows completed by Σ
+	squares  []float64 // Σ w Q over these rows, 0 elsewhere
 }
 
 // completedRows holds rows (n, d) in the order of their patterns, times √weight.
@@ -44,7 +50,8 @@ type completedRows struct {
 
 func NewExpectation(d int, r Algebra) *Expectation {
 	square, vector := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
-	return &Expectation{blocks: newBlocks(d, r), factor: NewElimination(d, r.Factor), Mean: vector(), Sum: vector(), Second: square(), scratch: square()}
+	return &Expectation{blocks: newBlocks(d, r), factor: NewElimination(d, r.Factor), Mean: vector(), Sum: vector(), Second: square(), scratch: square(),
+		cells: newBlocks(d, r), squares: square()}
 }
 
 // Over computes a step over rows x (n, d), 0 where missing, for η = Pμ (d) and the precision p (d,
@@ -59,12 +66,14 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns,
 			return ErrNotPositiveDefinite
 		}
 		c.prepare(p)
+		c.inverted = false
 	}
 	copy(c.Mean, eta)
 	c.factor.Solve(c.Mean)
-	c.Number, c.LogLikelihood = 0, 0
+	c.Number, c.LogLikelihood, c.byCells = 0, 0, 0
 	clear(c.Sum)
 	clear(c.Second)
+	clear(c.squares)
 	r.begin(len(weight), d)
 	for i := range rows.patterns {
 		q := &rows.patterns[i]
@@ -76,14 +85,26 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns,
 	}
 	c.products(r.n, r.x, r.px)
 	for _, q := range rows.patterns {
+		if c.prefersCells(q) {
+			if !c.completeByCells(&q) {
+				return ErrNotPositiveDefinite
+			}
+			continue
+		}
 		c.forget()
 		of, ok := c.invert(q.gaps)
 		if !ok {
 			return ErrNotPositiveDefinite
 		}
-		c.LogLikelihood += q.share * 0.5 * (c.logDet - of.logDet - float64(d-len(q.gaps))*math.Log(2*math.Pi))
+		c.LogLikelihood += q.share * 0.5 * (c.logDet - of.logDet - float64(len(q.seen))*math.Log(2*math.Pi))
 		of.addTo(c.Second, d, q.share)
 		c.complete(of, q.of(r.px, d), q.of(r.x, d))
+	}
+	if c.byCells > 0 { // M gains Σ w (Σ − ΣQΣ)
+		c.Multiply(false, false, d, d, d, c.cells.p, c.squares, c.scratch)
+		c.Multiply(false, false, d, d, d, c.scratch, c.cells.p, c.squares)
+		floats.Sub(c.Second, c.squares)
+		floats.AddScaled(c.Second, c.byCells, c.cells.p)
 	}
 	for i := range r.n {
 		floats.AddScaled(c.Sum, r.root[i], r.x[i*d:i*d+d])
@@ -115,6 +136,51 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns,
 		add(k*d+j, v)
 	}
 	return nil
+}
+
+// completeByCells completes a pattern's rows by Σ_oo⁻¹, and adds it to squares.
+func (c *Expectation) completeByCells(q *rowPattern) (ok bool) {
+	d := c.d
+	if !c.inverted {
+		all := make([]int, d)
+		for j := range all {
+			all[j] = j
+		}
+		c.forget()
+		sigma, ok := c.invert(all)
+		if !ok {
+			return false
+		}
+		clear(c.scratch)
+		sigma.addTo(c.scratch, d, 1)
+		c.cells.prepare(c.scratch)
+		c.inverted = true
+	}
+	c.cells.forget()
+	of, ok := c.cells.invert(q.seen)
+	c.byCells += q.share
+	c.LogLikelihood -= q.share * 0.5 * (of.logDet + float64(len(q.seen))*math.Log(2*math.Pi))
+	of.addTo(c.squares, d, q.share)
+	x, minus := q.of(c.rows.x, d), q.of(c.rows.px, d)
+	c.cells.complete(of, x, minus) // −Qδ_o
+	clear(x)
+	for i := 0; i < len(x); i += d {
+		for _, j := range q.seen {
+			floats.AddScaled(x[i:i+d], -minus[i+j], c.cells.p[j*d:j*d+d])
+		}
+	}
+	return ok
+}
+
+// prefersCells compares the costs of a pattern's two inverses. With ℓ links of a missing column to
+// others, the missing block counts as ℓ/(ℓ + 2) of its columns.
+func (c *Expectation) prefersCells(q rowPattern) bool {
+	size := float64(len(q.gaps))
+	if c.first != nil {
+		links := float64(len(c.links)) * size / float64(c.d*c.d)
+		size *= links / (links + 2)
+	}
+	return float64(len(q.seen)) < size
 }
 
 // Moments sets out, (d+1, d+1), to [A Sᵀ; S M].

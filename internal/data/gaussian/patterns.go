@@ -7,12 +7,12 @@ type RowPatterns struct {
 	d        int
 	order    []int        // rows sorted by pattern
 	patterns []rowPattern // in that order
-	columns  []int        // missing columns of the patterns
+	columns  []int        // missing, then observed columns of each pattern
 }
 
 type rowPattern struct {
 	first, last int
-	gaps        []int   // missing columns
+	gaps, seen  []int   // missing and observed columns
 	row         int     // index of its first row among completed rows
 	share       float64 // summed weights
 	inverse     inverse // of Marginal
@@ -51,13 +51,17 @@ func (r *RowPatterns) Find(mask, weight []float64) {
 	}
 	r.columns = slices.Grow(r.columns[:0], number*r.d)
 	for k := range r.patterns {
-		q, from := &r.patterns[k], len(r.columns)
-		for j, seen := range pattern(r.order[q.first]) {
-			if seen == 0 {
-				r.columns = append(r.columns, j)
+		q := &r.patterns[k]
+		take := func(value float64) []int {
+			from := len(r.columns)
+			for j, v := range pattern(r.order[q.first]) {
+				if v == value {
+					r.columns = append(r.columns, j)
+				}
 			}
+			return r.columns[from:]
 		}
-		q.gaps = r.columns[from:]
+		q.gaps, q.seen = take(0), take(1)
 	}
 }
 
