@@ -42,7 +42,7 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: u, Unsigned: unsigned})
 		}
 	}
-	for i, at := range n.pairsOfEdges() {
+	for i, at := range n.PairsOfEdges() {
 		n.Edges[i].Uncertainty = n.Pairs[at].Uncertainty
 	}
 }
@@ -50,20 +50,12 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 // TakeEstimates replaces the edges' partial correlations by the estimates of inference, in the
 // order of Adjacency, and sorts again; edges without an estimate stay.
 func (n *Network) TakeEstimates(pairs []Uncertainty) {
-	for i, at := range n.pairsOfEdges() {
+	for i, at := range n.PairsOfEdges() {
 		if v := pairs[at].Estimate; !math.IsNaN(v) {
 			n.Edges[i].PartialCorrelation = v
 		}
 	}
 	n.sort()
-}
-
-func (n *Network) pairsOfEdges() (pairs []int) {
-	at, _ := places(n.Nodes) // New has checked the names
-	for _, e := range n.Edges {
-		pairs = append(pairs, pairAt(len(n.Nodes), at[e.From], at[e.To]))
-	}
-	return pairs
 }
 
 var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
