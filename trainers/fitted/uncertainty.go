@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"missingscore/internal/trainers/engine"
+	"missingscore/internal/strictjson"
 )
 
 // Uncertainty holds a fit's standard errors and intervals (docs/theory/inference.md#parameters).
@@ -24,29 +24,19 @@ type Parameter struct {
 }
 
 type parameterFile struct {
-	Name     string  `json:"name"`
-	Estimate float64 `json:"estimate"`
-	SE       known   `json:"se"`
-	Low      known   `json:"low"`
-	High     known   `json:"high"`
-}
-
-// known is a number; null in JSON if it is not finite.
-type known float64
-
-func (k known) MarshalJSON() ([]byte, error) {
-	if !engine.Finite(float64(k)) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(k))
+	Name     string            `json:"name"`
+	Estimate float64           `json:"estimate"`
+	SE       strictjson.Number `json:"se"`
+	Low      strictjson.Number `json:"low"`
+	High     strictjson.Number `json:"high"`
 }
 
 func (p Parameter) MarshalJSON() ([]byte, error) {
-	return json.Marshal(parameterFile{p.Name, p.Estimate, known(p.SE), known(p.Low), known(p.High)})
+	return json.Marshal(parameterFile{p.Name, p.Estimate, strictjson.Number(p.SE), strictjson.Number(p.Low), strictjson.Number(p.High)})
 }
 
 func (p *Parameter) UnmarshalJSON(text []byte) error {
-	none := known(math.NaN()) // stays if the file has null
+	none := strictjson.Number(math.NaN()) // stays if the file has null
 	f := parameterFile{SE: none, Low: none, High: none}
 	err := json.Unmarshal(text, &f)
 	*p = Parameter{f.Name, f.Estimate, float64(f.SE), float64(f.Low), float64(f.High)}

@@ -171,11 +171,3 @@ func (a Adjacency) Neighbours() [][]int {
 	}
 	return out
 }
-
-// Density is edges / pairs, and 0 where there are no pairs.
-func (a Adjacency) Density() float64 {
-	if len(a.Edge) == 0 {
-		return 0
-	}
-	return float64(a.Count()) / float64(len(a.Edge))
-}
