@@ -102,10 +102,8 @@ func (n *Network) PairsOfEdges() (pairs []int) {
 	return pairs
 }
 
-type Precision interface{ At(j, k int) float64 }
-
 // PartialCorrelation is −P_jk / √(P_jj P_kk) without overflow; NaN if a diagonal element is negative.
-func PartialCorrelation(p Precision, j, k int) float64 {
+func PartialCorrelation(p mat.Symmetric, j, k int) float64 {
 	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }
 

@@ -86,12 +86,10 @@ func (s Schedule) At(t float64) (signal, noise float64) {
 	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
 }
 
-// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al. 2021).
+// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al.
+// 2021); not for Fixed.
 func (s Schedule) Rates(t float64) (f, square float64) {
-	switch s.Kind {
-	case Fixed:
-		return 0, 0
-	case Exploding:
+	if s.Kind == Exploding {
 		_, sigma := s.At(t)
 		return 0, 2 * sigma * sigma * math.Log(s.Most/s.Least)
 	}

@@ -4,9 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"missingscore/data"
+	"missingscore/internal/stream"
 )
 
 // Mixture is the distribution Σ_k w_k N(mean_k, diag(deviation_k²)) on R^d.
@@ -18,14 +17,9 @@ type Mixture struct {
 
 // Draw returns n rows (n, d).
 func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
-	ends := floats.CumSum(make([]float64, len(m.Weights)), m.Weights)
-	total := ends[len(ends)-1]
 	x := make([]float64, 0, n*len(m.Means[0]))
 	for range n {
-		k, u := 0, total*rng.Float64()
-		for k < len(ends)-1 && u >= ends[k] {
-			k++
-		}
+		k := stream.Pick(rng, m.Weights)
 		for j, mean := range m.Means[k] {
 			x = append(x, mean+m.Deviations[k][j]*rng.NormFloat64())
 		}

@@ -108,13 +108,11 @@ func (f *Ordinal) MarshalJSON() ([]byte, error) {
 
 // cuts returns the thresholds by column (data.Table.Cuts); nil if no column is ordinal.
 func (c Columns) cuts() (all [][]float64) {
-	for j, f := range c {
-		if o, ok := f.(*Ordinal); ok {
-			if all == nil {
-				all = make([][]float64, len(c))
-			}
-			all[j] = o.cuts
+	for _, j := range c.Ordinal() {
+		if all == nil {
+			all = make([][]float64, len(c))
 		}
+		all[j] = c[j].(*Ordinal).cuts
 	}
 	return all
 }
@@ -125,10 +123,8 @@ func (c Columns) At(cuts [][]float64) Columns {
 		return c
 	}
 	moved := slices.Clone(c)
-	for j, f := range c {
-		if o, ok := f.(*Ordinal); ok {
-			moved[j] = o.At(cuts[j])
-		}
+	for _, j := range c.Ordinal() {
+		moved[j] = c[j].(*Ordinal).At(cuts[j])
 	}
 	return moved
 }
