@@ -370,16 +370,23 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 	return words
 }
 
+var largestResident = regexp.MustCompile(`\nVmHWM:\s*(\d+) kB`)
+
 // waitPeak waits for a process and returns its largest resident memory in bytes, sampled every few
 // milliseconds; 0 if the system does not tell.
 func waitPeak(c *exec.Cmd) (peak float64, err error) {
 	process := strconv.Itoa(c.Process.Pid)
 	for {
-		bytes, ok := memory.Resident(process, "VmHWM")
-		if !ok { // it has ended, or was never to be seen
+		status, err := os.ReadFile(filepath.Join("/proc", process, "status"))
+		found := largestResident.FindSubmatch(status)
+		if err != nil || found == nil { // it has ended, or was never to be seen
 			return peak, c.Wait()
 		}
-		peak = max(peak, bytes)
+		kilobytes, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil {
+			return peak, err
+		}
+		peak = max(peak, 1024*kilobytes)
 		time.Sleep(2 * time.Millisecond)
 	}
 }

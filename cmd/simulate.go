@@ -271,8 +271,7 @@ func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDen
 		return nil, nil, usageError{fmt.Errorf("%s has no support: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
 	s.d = len(truth.Means[0])
-	m, err := model.NewMixture(truth)
-	return &fitted.Saved{Kind: "mixture", Model: m, Names: columnNames(s.d)}, nil, err
+	return &fitted.Saved{Kind: "mixture", Model: model.NewMixture(truth), Names: columnNames(s.d)}, nil, nil
 }
 
 // truncated is nil without --truncate.

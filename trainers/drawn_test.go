@@ -65,10 +65,7 @@ func twoNormals(t *testing.T, share float64, seed uint64) (*mixture.Mixture, *da
 
 // A model without an exact sampler.
 func density(m *mixture.Mixture) model.Model {
-	n, err := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
-	if err != nil {
-		panic(err)
-	}
+	n := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
 	return model.FromLogDensity(2, n.Params(), func(b *graph.Builder, x graph.Node) graph.Node { return n.Evaluate(b, x).LogDensity })
 }
 

@@ -26,7 +26,10 @@ import (
 // A setting is refused by its name that was not refused before.
 func TestRefusals(t *testing.T) {
 	_, numbers := testtables.Normal(t, 60, 24)
-	_, law, _ := testtables.Pair()
+	law := &missingness.Model{Logistic: missingness.NewLogistic(2)}
+	copy(law.Logistic.Intercept, []float64{0.8, 0.6})
+	law.Logistic.Slope.SetRow(0, []float64{-1.5, 0.5})
+	law.Logistic.Slope.SetRow(1, []float64{0, 1.2})
 	two := testtables.Must(numbers.Select(numbers.Names[:2]))
 	few := tenRows(t)
 	few.Observed[4] = false

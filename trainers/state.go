@@ -1,10 +1,8 @@
 package trainers
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -39,29 +37,19 @@ const stateVersion = 5
 const stateMark = "missingscore state\n"
 
 // Save writes the state atomically.
-func (s *State) Save(path string) error {
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(s); err != nil {
-		return err
-	}
-	return checkedfile.Write(path, stateMark, text.Bytes())
-}
+func (s *State) Save(path string) error { return checkedfile.WriteGob(path, stateMark, s) }
 
 const stateFactor = 4
 
 // LoadState reads a file of Save; it fails for other versions and damaged files.
 func LoadState(path string) (*State, error) {
-	body, err := checkedfile.Read(path, stateMark, stateFactor)
-	if err != nil && !checkedfile.Broken(err) {
-		return nil, err
-	}
 	var s State
-	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(body)).Decode(&s)
-	}
+	err := checkedfile.ReadGob(path, stateMark, stateFactor, &s)
 	switch {
-	case err != nil:
+	case errors.Is(err, checkedfile.ErrBroken):
 		return nil, fmt.Errorf("%s is damaged or not a saved state; delete it and start again", path)
+	case err != nil:
+		return nil, err
 	case s.Version != stateVersion:
 		return nil, fmt.Errorf("%s has state version %d, but this program reads version %d; delete it and start again", path, s.Version, stateVersion)
 	}

@@ -137,7 +137,7 @@ func Recovery(truth network.Adjacency, path []network.Adjacency) (auc, best floa
 		if err != nil {
 			return 0, 0, err
 		}
-		rates, best = append(rates, rate), max(best, network.F1(truth, found))
+		rates, best = append(rates, rate), max(best, F1(truth, found))
 	}
 	return network.AUC(rates), best, nil
 }
@@ -220,4 +220,15 @@ func Missed(naive, marginal mat.Symmetric, from, to int) float64 {
 		return 0
 	}
 	return math.Sqrt(gap / all)
+}
+
+// F1 is 2 TP / (2 TP + FP + FN); 0 if neither has an edge.
+func F1(truth, estimate network.Adjacency) float64 {
+	hits := 0
+	for i, edge := range truth.Edge {
+		if edge && estimate.Edge[i] {
+			hits++
+		}
+	}
+	return 2 * float64(hits) / float64(max(1, truth.Count()+estimate.Count()))
 }

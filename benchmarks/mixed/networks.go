@@ -97,7 +97,7 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 	}
 	wrong := float64(edges-right) / math.Max(1, float64(edges))
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
-	return []string{"0", strconv.Itoa(edges), number(network.F1(truth, found)), number(wrong),
+	return []string{"0", strconv.Itoa(edges), number(graphs.F1(truth, found)), number(wrong),
 		number(float64(right) / float64(truth.Count())), spent, version}, nil
 }
 

@@ -269,7 +269,7 @@ func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, er
 	rho, estimates := network.PartialCorrelations(truth.Precision), network.PartialCorrelations(p)
 	other, signs := otherBias(rho, estimates)
 	text := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
-	return []string{text(auc), text(best), text(network.F1(want, found)), strconv.Itoa(found.Count()),
+	return []string{text(auc), text(best), text(graphs.F1(want, found)), strconv.Itoa(found.Count()),
 		text(distance(truth.Precision, p)), text(least), text(graphs.Bias(rho, estimates)), text(other), text(signs)}, nil
 }
 

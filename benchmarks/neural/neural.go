@@ -124,10 +124,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	truth, err := model.NewMixture(of)
-	if err != nil {
-		return nil, err
-	}
+	truth := model.NewMixture(of)
 	fresh := of.Draw(s.Fresh, stream.New(seed, stream.Simulate, 1))
 	size, err := scoreSize(truth, fresh)
 	if err != nil {

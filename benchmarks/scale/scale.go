@@ -23,7 +23,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
-	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
@@ -275,9 +274,12 @@ const unknown = "-"
 
 // resident returns a line of /proc/self/status in megabytes; −1 if there is none.
 func resident(line string) float64 {
-	bytes, ok := memory.Resident("self", line)
-	if !ok {
+	text, _ := os.ReadFile("/proc/self/status") // getrusage(2) starts with the parent's memory
+	_, after, _ := strings.Cut("\n"+string(text), "\n"+line+":")
+	number, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	kilobytes, err := strconv.ParseFloat(number, 64)
+	if err != nil {
 		return -1
 	}
-	return bytes / (1 << 20)
+	return kilobytes / 1024
 }

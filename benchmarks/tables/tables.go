@@ -233,7 +233,7 @@ func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, th
 	}
 	threshold = Threshold(func(threshold float64) (densities []float64) {
 		for _, a := range graphs.Thresholded(path, threshold) {
-			densities = append(densities, a.Density())
+			densities = append(densities, share(a))
 		}
 		return densities
 	}, largest, s.Jumpiness, s.Points, s.Rounds)
@@ -272,7 +272,7 @@ func nearest(networks []network.Adjacency, density float64) (network.Adjacency, 
 		return network.Adjacency{}, errors.New("each network of the path is empty or has all edges")
 	}
 	return slices.MinFunc(some, func(a, b network.Adjacency) int {
-		return cmp.Or(cmp.Compare(math.Abs(a.Density()-density), math.Abs(b.Density()-density)), cmp.Compare(a.Count(), b.Count()))
+		return cmp.Or(cmp.Compare(math.Abs(share(a)-density), math.Abs(share(b)-density)), cmp.Compare(a.Count(), b.Count()))
 	}), nil
 }
 
@@ -386,3 +386,6 @@ func present(t *data.Table, share float64) (*data.Table, error) {
 	}
 	return t.Select(names)
 }
+
+// share is edges / pairs.
+func share(a network.Adjacency) float64 { return float64(a.Count()) / float64(max(1, len(a.Edge))) }

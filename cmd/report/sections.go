@@ -329,21 +329,18 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 
 // measured are the centralities of nodes, and the column that node sizes show.
 func measured(result *trainers.Result, style picture.Style) (nodes []network.Centrality, sizes []float64, err error) {
-	if nodes, err = centralities(result); err == nil {
-		err = result.Network.Network.SetBridges(nodes, style.GroupOf)
-	}
-	if err == nil {
-		sizes, err = CentralityColumn(result.Network.Names, nodes, style.NodeSize)
-	}
+	nodes = centralities(result)
+	result.Network.Network.SetBridges(nodes, style.GroupOf)
+	sizes, err = CentralityColumn(result.Network.Names, nodes, style.NodeSize)
 	return nodes, sizes, err
 }
 
 // R² is included for Gaussian models on R^d with at most mostInMatrix columns.
-func centralities(result *trainers.Result) ([]network.Centrality, error) {
+func centralities(result *trainers.Result) []network.Centrality {
 	r := result.Network
-	out, err := r.Network.Centralities()
-	if err != nil || result.Model.Domain.Bounded() || len(r.Names) > mostInMatrix {
-		return out, err
+	out := r.Network.Centralities()
+	if result.Model.Domain.Bounded() || len(r.Names) > mostInMatrix {
+		return out
 	}
 	whole := r.Precision
 	if r.Blocks != nil {
@@ -351,7 +348,7 @@ func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	}
 	shares, err := network.Predictability(whole)
 	if err != nil {
-		return out, nil // a fit that stopped short may have no inverse: R² is then not known
+		return out // a fit that stopped short may have no inverse: R² is then not known
 	}
 	at := 0 // first column of a node
 	for j := range out {
@@ -364,5 +361,5 @@ func centralities(result *trainers.Result) ([]network.Centrality, error) {
 		}
 		at += width
 	}
-	return out, nil
+	return out
 }

@@ -62,15 +62,11 @@ func (m *normals) Options() any { return MixtureOptions{Components: m.components
 // The loss is unbounded below when a component collapses onto a row, so the fit stops early.
 func (m *normals) TrainingDefaults() Training { return Training{Overfits: true} }
 
-// NewMixture fails if the mixture is invalid.
-func NewMixture(of simulate.Mixture) (Parametric, error) {
-	if err := of.Check(); err != nil {
-		return nil, err
-	}
+func NewMixture(of simulate.Mixture) Parametric {
 	k, d := len(of.Weights), len(of.Means[0])
 	m := &normals{k, d, graph.NewParam("log weights", k, 1), graph.NewParam("means", k, d), graph.NewParam("log sds", k, d)}
 	m.set(of.Weights, slices.Concat(of.Means...), slices.Concat(of.Deviations...))
-	return m, nil
+	return m
 }
 
 func (m *normals) set(weights, means, deviations []float64) {
@@ -151,9 +147,10 @@ func (m *normals) SetQuantities(qs []Quantity) error {
 	if err != nil {
 		return err
 	}
-	rows := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, m.d)) }
-	if err := (simulate.Mixture{Weights: weights, Means: rows(means), Deviations: rows(deviations)}).Check(); err != nil {
-		return err
+	for k, w := range weights {
+		if own := deviations[k*m.d : (k+1)*m.d]; !(w > 0) || !(floats.Min(own) > 0) {
+			return fmt.Errorf("component %d: the weight %v and deviations %v must be positive", k+1, w, own)
+		}
 	}
 	m.set(weights, means, deviations)
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 )
@@ -50,7 +49,6 @@ func TestRefusals(t *testing.T) {
 		{q.SetTheta(three), "does not fit"},
 		{mixture.SetQuantities(nil), "weights is missing"},
 		{mixture.SetQuantities(flat), "must be positive"},
-		{second(model.NewMixture(simulate.Mixture{Weights: []float64{1}})), "do not match"},
 		{model.NewMixed(mixed).SetQuantities(model.NewMixed(bent).Quantities()), "covariances: component 2 is not positive definite"},
 		{model.NewMixed(mixed).SetQuantities(model.NewMixed(broken).Quantities()), "shares: component 2, column 2"},
 		{second(model.CapabilitiesOf(noScore)), "the model gives no score"},

@@ -179,7 +179,7 @@ func (s *Set) commit(rename func(from, to string) error) error {
 		if f.temp != "" {
 			err = rename(f.temp, f.path)
 		} else {
-			err = into(f.path, f.text)
+			err = os.WriteFile(f.path, f.text, 0o666)
 		}
 		if err != nil {
 			return err
@@ -215,15 +215,6 @@ func (s *Set) Discard() {
 		}
 	}
 	s.files, s.gone = nil, nil
-}
-
-func into(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }
 
 const temporarySuffix = ".tmp"

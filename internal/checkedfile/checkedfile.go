@@ -1,4 +1,4 @@
-// Package checkedfile has files that detect any changed bit: a mark, the SHA-256 of the body, and the body.
+// Package checkedfile has files that detect any changed bit: a mark, the SHA-256 of the body, and the body by encoding/gob.
 package checkedfile
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 
@@ -15,47 +16,36 @@ import (
 	"missingscore/internal/memory"
 )
 
-// ErrUnmarked says that a file does not begin with its mark.
-var ErrUnmarked = errors.New("the file does not begin with its mark")
+// ErrBroken says that a file does not begin with its mark, or that its body was changed.
+var ErrBroken = errors.New("the file is damaged")
 
-// ErrDamaged says that a file's body was changed.
-var ErrDamaged = errors.New("the file's checksum does not match its body")
-
-func Seal(mark string, body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return bytes.Join([][]byte{[]byte(mark), sum[:], body}, nil)
-}
-
-// Open returns the body of a file's bytes. It fails with ErrUnmarked or ErrDamaged.
-func Open(mark string, file []byte) (body []byte, err error) {
-	rest, marked := bytes.CutPrefix(file, []byte(mark))
-	if !marked {
-		return nil, ErrUnmarked
+// WriteGob writes v by encoding/gob.
+func WriteGob(path, mark string, v any) error {
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(v); err != nil {
+		return err
 	}
-	if len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) {
-		return nil, ErrDamaged
-	}
-	return rest[sha256.Size:], nil
-}
-
-func Write(path, mark string, body []byte) error {
-	sum := sha256.Sum256(body)
+	sum := sha256.Sum256(body.Bytes())
 	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := io.Copy(w, io.MultiReader(strings.NewReader(mark), bytes.NewReader(sum[:]), bytes.NewReader(body)))
+		_, err := io.Copy(w, io.MultiReader(strings.NewReader(mark), bytes.NewReader(sum[:]), &body))
 		return err
 	})
 }
 
-// Read fails with a *memory.Error if factor times the size exceeds the memory, and as Open.
-func Read(path, mark string, factor float64) (body []byte, err error) {
+// ReadGob decodes a file's body of gob into v. It fails with a *memory.Error if factor times the
+// size exceeds the memory, and with ErrBroken.
+func ReadGob(path, mark string, factor float64, v any) error {
 	file, err := memory.ReadFile(path, factor)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return Open(mark, file)
+	rest, marked := bytes.CutPrefix(file, []byte(mark))
+	if !marked || len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) ||
+		gob.NewDecoder(bytes.NewReader(rest[sha256.Size:])).Decode(v) != nil {
+		return ErrBroken
+	}
+	return nil
 }
-
-func Broken(err error) bool { return errors.Is(err, ErrUnmarked) || errors.Is(err, ErrDamaged) }
 
 // Parts saves the finished parts of a run, by number. It is safe for concurrent use.
 type Parts[T any] struct {
@@ -94,14 +84,10 @@ func (p *Parts[T]) Put(k int, made T) {
 }
 
 func (p *Parts[T]) Save(path string) error {
-	var body bytes.Buffer
 	p.lock.Lock()
-	err := gob.NewEncoder(&body).Encode(p.saved)
+	saved := parts[T]{p.saved.Of, maps.Clone(p.saved.Made)}
 	p.lock.Unlock()
-	if err != nil {
-		return err
-	}
-	return Write(path, p.mark, body.Bytes())
+	return WriteGob(path, p.mark, saved)
 }
 
 const loadFactor = 4
@@ -110,18 +96,12 @@ const loadFactor = 4
 // with the file's name if it is damaged or has no such parts (what).
 func LoadParts[T any](path, mark, of, what string, other error) (*Parts[T], error) {
 	p := NewParts[T](mark, of)
-	body, err := Read(path, mark, loadFactor)
-	if err != nil && !Broken(err) {
-		return nil, err
-	}
-	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(body)).Decode(&p.saved)
-	}
+	err := ReadGob(path, mark, loadFactor, &p.saved)
 	switch {
-	case err != nil:
+	case errors.Is(err, ErrBroken):
 		return nil, fmt.Errorf("%s is damaged or holds no %s: delete it and start again", path, what)
-	case p.saved.Of != of:
+	case err == nil && p.saved.Of != of:
 		return nil, other
 	}
-	return p, nil
+	return p, err
 }

@@ -16,31 +16,27 @@ const mark = "a mark\n"
 
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, checkedfile.Write(path, mark, []byte("the body")))
+	require.NoError(t, checkedfile.WriteGob(path, mark, "the body"))
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
-	sum := sha256.Sum256([]byte("the body"))
-	require.Equal(t, mark+string(sum[:])+"the body", string(file))
-	require.Equal(t, file, checkedfile.Seal(mark, []byte("the body")))
-	body, err := checkedfile.Read(path, mark, 1)
-	require.NoError(t, err)
-	require.Equal(t, "the body", string(body))
+	body := file[len(mark)+sha256.Size:]
+	sum := sha256.Sum256(body)
+	require.Equal(t, mark+string(sum[:])+string(body), string(file))
+	var read string
+	require.NoError(t, checkedfile.ReadGob(path, mark, 1, &read))
+	require.Equal(t, "the body", read)
 }
 
 func TestReadRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	_, err := checkedfile.Read(path, mark, 1)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	require.False(t, checkedfile.Broken(err))
-	file := checkedfile.Seal(mark, []byte("body"))
+	var read int
+	require.ErrorIs(t, checkedfile.ReadGob(path, mark, 1, &read), os.ErrNotExist)
+	require.NoError(t, checkedfile.WriteGob(path, mark, 7))
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
 	refused := func(file []byte, at int) {
-		_, err := checkedfile.Open(mark, file)
-		want := checkedfile.ErrDamaged
-		if at < len(mark) {
-			want = checkedfile.ErrUnmarked
-		}
-		require.ErrorIs(t, err, want, at)
-		require.True(t, checkedfile.Broken(err))
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+		require.ErrorIs(t, checkedfile.ReadGob(path, mark, 1, &read), checkedfile.ErrBroken, at)
 	}
 	for at := range file {
 		for bit := range 8 {
@@ -53,8 +49,7 @@ func TestReadRefuses(t *testing.T) {
 	t.Setenv(memory.Variable, "100B")
 	require.NoError(t, os.WriteFile(path, file, 0o600))
 	require.NoError(t, os.Truncate(path, 1<<16))
-	_, err = checkedfile.Read(path, mark, 4)
 	var full *memory.Error
-	require.ErrorAs(t, err, &full)
-	require.False(t, checkedfile.Broken(err))
+	require.ErrorAs(t, checkedfile.ReadGob(path, mark, 4, &read), &full)
+	require.Zero(t, read)
 }

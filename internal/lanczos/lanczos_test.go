@@ -2,7 +2,6 @@ package lanczos_test
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,32 +33,12 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-func TestSearchAgain(t *testing.T) {
-	var again lanczos.Search
-	for _, d := range []int{30, 3, 30, 45} {
-		for _, size := range []float64{1, 0} {
-			mul := func(y, x []float64) {
-				for j := range y {
-					y[j] = size * math.Cos(float64(j)) * x[j]
-				}
-			}
-			got, err := again.Smallest(t.Context(), d, mul)
-			require.NoError(t, err)
-			want, err := lanczos.Smallest(t.Context(), d, mul)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-			if size == 0 {
-				require.Zero(t, got)
-			}
-		}
-	}
+func TestEnds(t *testing.T) {
+	got, err := lanczos.Smallest(t.Context(), 30, func(y, _ []float64) { clear(y) })
+	require.NoError(t, err)
+	require.Zero(t, got)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := again.Smallest(ctx, 3, func(y, x []float64) { copy(y, x) })
+	_, err = lanczos.Smallest(ctx, 3, func(y, x []float64) { copy(y, x) })
 	require.ErrorIs(t, err, context.Canceled)
-	allocated := testing.AllocsPerRun(5, func() {
-		_, err := again.Smallest(t.Context(), 45, func(y, x []float64) { copy(y, x) })
-		require.NoError(t, err)
-	})
-	require.LessOrEqual(t, allocated, 5.)
 }

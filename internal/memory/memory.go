@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -176,16 +175,4 @@ func ReadFile(path string, factor float64) ([]byte, error) {
 		return nil, &Error{What: fmt.Sprintf("%s, of more than %s,", path, Size(float64(most))), Need: limit, Limit: limit}
 	}
 	return text.Bytes(), nil
-}
-
-// Resident returns a line of /proc/PROCESS/status in bytes (Linux): VmRSS is the resident memory,
-// VmHWM its maximum. getrusage(2) starts with the parent's memory.
-func Resident(process, line string) (bytes float64, ok bool) {
-	text, err := os.ReadFile(filepath.Join("/proc", process, "status"))
-	if err != nil {
-		return 0, false
-	}
-	_, after, _ := strings.Cut("\n"+string(text), "\n"+line+":")
-	kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]), " kB"), 64)
-	return kilobytes * 1024, err == nil
 }

@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"bufio"
-	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,12 +14,10 @@ import (
 func available() float64 {
 	least := math.Inf(1)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-			if fields := strings.Fields(lines.Text()); len(fields) == 3 && fields[0] == "MemAvailable:" {
-				if kib, err := strconv.ParseFloat(fields[1], 64); err == nil {
-					least = kib * 1024
-				}
-			}
+		_, after, _ := strings.Cut(string(text), "MemAvailable:")
+		number, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+		if kib, err := strconv.ParseFloat(number, 64); err == nil {
+			least = kib * 1024
 		}
 	}
 	for _, bytes := range controlGroup() {

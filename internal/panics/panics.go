@@ -45,11 +45,6 @@ type Group struct{ *errgroup.Group }
 
 func NewGroup() Group { return Group{new(errgroup.Group)} }
 
-func WithContext(ctx context.Context) (Group, context.Context) {
-	g, ctx := errgroup.WithContext(ctx)
-	return Group{g}, ctx
-}
-
 func (g Group) Go(f func() error) { g.Group.Go(func() error { return Caught(f) }) }
 
 // Place locates a panic that is being recovered: the first function outside the runtime and over.
@@ -75,7 +70,8 @@ func Place(over ...string) string {
 // Each runs tasks on up to workers goroutines until one fails or ctx is done. begin creates one
 // worker's function; done, if not nil, is called after each task, serialised.
 func Each(ctx context.Context, workers, tasks int, begin func() (func(ctx context.Context, task int) error, error), done func(task int) error) error {
-	group, ctx := WithContext(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	group := Group{g}
 	var next atomic.Int64
 	var lock sync.Mutex // serialises done
 	for range min(max(1, workers), tasks) {

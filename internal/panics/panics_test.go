@@ -20,9 +20,8 @@ func TestCaught(t *testing.T) {
 }
 
 func TestGroup(t *testing.T) {
-	g, ctx := WithContext(t.Context())
+	g := NewGroup()
 	g.Go(func() error { panic("shape") })
-	g.Go(func() error { <-ctx.Done(); return nil })
 	var panicked *Error
 	require.ErrorAs(t, g.Wait(), &panicked)
 	g = NewGroup()

@@ -4,6 +4,7 @@ package setting
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"missingscore/internal/spelling"
@@ -37,19 +38,18 @@ type Field struct {
 
 // Positive fails at the first number that is not positive and finite.
 func Positive(fields ...Field) error {
-	for _, f := range fields {
-		if !(f.Value > 0) || math.IsInf(f.Value, 0) {
-			return Errorf(f.Name, f.Value, "it must be positive")
-		}
-	}
-	return nil
+	return check(fields, func(x float64) bool { return x > 0 }, "it must be positive")
 }
 
 // NotNegative fails at the first number that is negative or not finite.
 func NotNegative(fields ...Field) error {
+	return check(fields, func(x float64) bool { return x >= 0 }, "it must not be negative")
+}
+
+func check(fields []Field, valid func(x float64) bool, why string) error {
 	for _, f := range fields {
-		if !(f.Value >= 0) || math.IsInf(f.Value, 0) {
-			return Errorf(f.Name, f.Value, "it must not be negative")
+		if !valid(f.Value) || math.IsInf(f.Value, 0) {
+			return Errorf(f.Name, f.Value, "%s", why)
 		}
 	}
 	return nil
@@ -57,10 +57,8 @@ func NotNegative(fields ...Field) error {
 
 // OneOf fails if value is not in allowed.
 func OneOf(field, value string, allowed ...string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return Errorf(field, value, "it is one of %s%s", strings.Join(allowed, ", "), spelling.DidYouMean(value, allowed))
 }

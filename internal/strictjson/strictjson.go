@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 
@@ -111,6 +112,18 @@ func Options(text []byte, v any) error {
 		return fmt.Errorf("options %s: %w", text, err)
 	}
 	return nil
+}
+
+// Number is null in JSON, or left out by omitzero, if it is not finite.
+type Number float64
+
+func (n Number) IsZero() bool { return math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) }
+
+func (n Number) MarshalJSON() ([]byte, error) {
+	if n.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
 }
 
 // Plainly replaces Go's words in errors of encoding/json; other errors and nil are unchanged.

@@ -12,7 +12,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/missingness"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
@@ -40,17 +39,6 @@ func Normal(t testing.TB, n int, seed uint64) (simulate.Gaussian, *data.Table) {
 	g, err := simulate.Normal(4, rng)
 	require.NoError(t, err)
 	return g, Sampled(t, g, nil, n, 0.4, rng)
-}
-
-// Pair is N((½, −0.3), P⁻¹) with self-masking that also looks at the other column, and thresholds.
-func Pair() (g simulate.Gaussian, logistic, censored *missingness.Model) {
-	g = simulate.Gaussian{Mean: []float64{0.5, -0.3}, Precision: mat.NewSymDense(2, []float64{1.2, 0.5, 0.5, 1})}
-	l := missingness.NewLogistic(2)
-	l.Intercept[0], l.Intercept[1] = 0.8, 0.6
-	l.Slope.SetRow(0, []float64{-1.5, 0.5})
-	l.Slope.SetRow(1, []float64{0, 1.2})
-	inf := math.Inf(1)
-	return g, &missingness.Model{Logistic: l}, &missingness.Model{Censored: &missingness.Censored{Below: []float64{-inf, -0.8}, Above: []float64{1, inf}}}
 }
 
 // Sampled draws n rows within s, nil for R^d, and hides each cell with probability missing.

@@ -86,11 +86,10 @@ func censored(t *testing.T) *fitted.Model {
 }
 
 func mixture(t *testing.T) *fitted.Model {
-	m, err := model.NewMixture(simulate.Mixture{
+	m := model.NewMixture(simulate.Mixture{
 		Weights: []float64{1, 1}, Means: [][]float64{{-0.8, 0.5, 0}, {0.7, -0.4, 0.6}},
 		Deviations: [][]float64{{0.7, 1, 0.8}, {0.9, 0.6, 1.1}},
 	})
-	require.NoError(t, err)
 	return named(m, nil)
 }
 

@@ -94,9 +94,7 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 	}
 	var weights [2][]float64
 	for i, r := range p.Networks {
-		if weights[i], err = replicate.Weights(r.Network.Network); err != nil {
-			return nil, err
-		}
+		weights[i] = replicate.Weights(r.Network.Network)
 		unsigned(p.Tables[0], weights[i])
 	}
 	pool, err := data.Stack(p.Tables[0], p.Tables[1])

@@ -102,16 +102,11 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 }
 
 // Weights returns the partial correlations of pairs j < k in column order, 0 without an edge.
-func Weights(n *network.Network) ([]float64, error) {
-	ends, err := n.Places()
-	if err != nil {
-		return nil, err
-	}
+func Weights(n *network.Network) []float64 {
 	d := len(n.Nodes)
 	out := make([]float64, d*(d-1)/2)
-	for i, e := range n.Edges {
-		j, k := min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1])
-		out[j*(2*d-j-1)/2+k-j-1] = e.PartialCorrelation
+	for i, pair := range n.PairsOfEdges() {
+		out[pair] = n.Edges[i].PartialCorrelation
 	}
-	return out, nil
+	return out
 }

@@ -18,8 +18,7 @@ import (
 func twoPeaks(t *testing.T, apart float64) (model.Model, *data.Table) {
 	t.Helper()
 	mixture := simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, -apart}, {0, apart}}, Deviations: [][]float64{{1, 0.5}, {1, 0.5}}}
-	m, err := model.NewMixture(mixture)
-	require.NoError(t, err)
+	m := model.NewMixture(mixture)
 	table := &data.Table{Names: []string{"a", "b"}, N: 20, D: 2}
 	rng := stream.New(3)
 	for i := range table.N {

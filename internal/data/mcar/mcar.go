@@ -15,6 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/data/gaussian"
 	"missingscore/internal/panics"
+	"missingscore/internal/strictjson"
 )
 
 // level is the corrected p value below which a column's missingness depends on others.
@@ -77,20 +78,15 @@ func FormatP(p float64) string {
 
 // MarshalJSON writes NaN as null.
 func (c Column) MarshalJSON() ([]byte, error) {
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) {
-			return nil
-		}
-		return &x
-	}
+	type number = strictjson.Number
 	return json.Marshal(struct {
-		Column     string   `json:"column"`
-		Missing    int      `json:"missing"`
-		P          *float64 `json:"p"`
-		Corrected  *float64 `json:"p_corrected"`
-		Predictors int      `json:"predictors"`
-		Predictor  string   `json:"predictor"`
-		Direction  string   `json:"direction"`
+		Column     string `json:"column"`
+		Missing    int    `json:"missing"`
+		P          number `json:"p"`
+		Corrected  number `json:"p_corrected"`
+		Predictors int    `json:"predictors"`
+		Predictor  string `json:"predictor"`
+		Direction  string `json:"direction"`
 	}{c.Name, c.Missing, number(c.P), number(c.Corrected), c.Predictors, c.Predictor, c.Direction})
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"missingscore/data"
 )
 
@@ -51,7 +53,7 @@ func fisherExact(x, n, y, m int) float64 {
 	low, high := max(0, k-m), min(n, k)
 	logs := make([]float64, 0, high-low+1)
 	for i := low; i <= high; i++ {
-		logs = append(logs, logBinomial(n, i)+logBinomial(m, k-i))
+		logs = append(logs, combin.LogGeneralizedBinomial(float64(n), float64(i))+combin.LogGeneralizedBinomial(float64(m), float64(k-i)))
 	}
 	top, observed := slices.Max(logs), logs[x-low]
 	sum, all := 0.0, 0.0
@@ -63,9 +65,4 @@ func fisherExact(x, n, y, m int) float64 {
 		}
 	}
 	return min(1, sum/all)
-}
-
-func logBinomial(n, k int) float64 {
-	logFactorial := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
-	return logFactorial(n) - logFactorial(k) - logFactorial(n-k)
 }

@@ -1,7 +1,6 @@
 package moments
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"errors"
@@ -30,26 +29,25 @@ type filePattern struct {
 	Rows, Sums []float64
 }
 
-// body is identical for the same rows in the same order and parts.
-func (m *Moments) body() []byte {
+// file is identical for the same rows in the same order and parts.
+func (m *Moments) file() file {
 	f := file{Names: m.Names, NA: m.NA, Rows: m.Rows, Dropped: m.Dropped, Low: m.Low, High: m.High, Origin: m.origin, Pairs: m.pairs.all()}
 	for _, p := range m.sorted() {
 		f.Patterns = append(f.Patterns, filePattern{p.key, p.n, p.rows, p.sums.all()})
 	}
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(f); err != nil {
-		panic(err) // the types are all known to gob
-	}
-	return body.Bytes()
+	return f
 }
 
 func (m *Moments) Checksum() []byte {
-	sum := sha256.Sum256(m.body())
-	return sum[:]
+	sum := sha256.New()
+	if err := gob.NewEncoder(sum).Encode(m.file()); err != nil {
+		panic(err) // the types are all known to gob
+	}
+	return sum.Sum(nil)
 }
 
 // Write writes a file atomically.
-func (m *Moments) Write(path string) error { return checkedfile.Write(path, fileMark, m.body()) }
+func (m *Moments) Write(path string) error { return checkedfile.WriteGob(path, fileMark, m.file()) }
 
 // Is reports whether a file begins as a file of moments.
 func Is(path string) bool {
@@ -69,20 +67,14 @@ func Is(path string) bool {
 
 const fileFactor = 12
 
-var errDamaged = errors.New("the file is damaged, or not a file of moments: run missingscore moments again")
-
 // Read reads a file of Write. It fails on other files and any changed bit.
 func Read(path string) (*Moments, error) {
-	body, err := checkedfile.Read(path, fileMark, fileFactor)
-	if err != nil && !checkedfile.Broken(err) {
-		return nil, err
-	}
 	var f file
-	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(body)).Decode(&f)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, errDamaged)
+	switch err := checkedfile.ReadGob(path, fileMark, fileFactor, &f); {
+	case errors.Is(err, checkedfile.ErrBroken):
+		return nil, fmt.Errorf("%s: the file is damaged, or not a file of moments: run missingscore moments again", path)
+	case err != nil:
+		return nil, err
 	}
 	m := &Moments{Names: f.Names, NA: f.NA, Rows: f.Rows, Dropped: f.Dropped, Low: f.Low, High: f.High, origin: f.Origin}
 	if f.Pairs != nil {

@@ -253,7 +253,7 @@ func TestRefusals(t *testing.T) {
 	text[len(text)-1]++
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	_, err = Read(path)
-	require.EqualError(t, err, path+": "+errDamaged.Error())
+	require.EqualError(t, err, path+": the file is damaged, or not a file of moments: run missingscore moments again")
 }
 
 func TestMemory(t *testing.T) {

@@ -42,13 +42,9 @@ type Bridge struct {
 const mostBetween = 50_000_000
 
 // Centralities returns the centralities of the nodes, without Predictability and Bridge
-// (docs/theory/centrality.md#eq-centrality). It fails if the network repeats a node or an edge
-// names an unknown one.
-func (n *Network) Centralities() ([]Centrality, error) {
-	ends, err := n.Places()
-	if err != nil {
-		return nil, err
-	}
+// (docs/theory/centrality.md#eq-centrality).
+func (n *Network) Centralities() []Centrality {
+	ends := n.ends()
 	out := make([]Centrality, len(n.Nodes))
 	next := make([][]step, len(n.Nodes))
 	for i, e := range n.Edges {
@@ -69,24 +65,21 @@ func (n *Network) Centralities() ([]Centrality, error) {
 			out[j].Closeness = 1 / total[j]
 		}
 	}
-	return out, nil
+	return out
 }
 
 // SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least two groups.
-func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
-	ends, err := n.Places()
-	if err != nil {
-		return err
-	}
+func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 	group, count := n.numbered(groups)
 	if count < 2 {
-		return nil
+		return
 	}
 	type half struct { // an edge from one of its ends
 		from, to int
 		r        float64
 	}
 	var halves []half
+	ends := n.ends()
 	for i, e := range n.Edges {
 		if j, k := ends[i][0], ends[i][1]; group[j] >= 0 && group[k] >= 0 {
 			halves = append(halves, half{j, k, e.PartialCorrelation}, half{k, j, e.PartialCorrelation})
@@ -121,7 +114,6 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 		b.Closeness, b.Betweenness = float64(reached[j])/total[j], between[j]
 		of[j].Bridge = b
 	}
-	return nil
 }
 
 func (n *Network) numbered(groups map[string]string) (of []int, count int) {

@@ -56,17 +56,13 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 }
 
 // WriteDOT writes an undirected graph for Graphviz: pen width proportional to |partial
-// correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey. It
-// fails if the network repeats a node or an edge names an unknown one.
+// correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey.
 func (n *Network) WriteDOT(w io.Writer) error {
-	ends, err := n.Places()
-	if err != nil {
-		return err
-	}
 	g := simple.NewUndirectedGraph()
 	for j, name := range n.Nodes {
 		g.AddNode(dotNode{simple.Node(j), name})
 	}
+	ends := n.ends()
 	for i, e := range n.Edges {
 		g.SetEdge(dotEdge{g.NewEdge(g.Node(int64(ends[i][0])), g.Node(int64(ends[i][1]))), e})
 	}

@@ -40,13 +40,8 @@ type graphMLData struct {
 
 // WriteGraphML writes an undirected graph (http://graphml.graphdrawing.org/specification.html):
 // nodes n0, n1, … in column order, edges e0, e1, … strongest first with weight,
-// partial_correlation, precision, sign ("+", "-" or "") and uncertainty as in WriteEdges. It fails
-// if the network repeats a node or an edge names an unknown one.
+// partial_correlation, precision, sign ("+", "-" or "") and uncertainty as in WriteEdges.
 func (n *Network) WriteGraphML(w io.Writer) error {
-	ends, err := n.Places()
-	if err != nil {
-		return err
-	}
 	var g graphML
 	for _, k := range [][3]string{
 		{"node", "label", "string"}, {"edge", "weight", "double"},
@@ -70,6 +65,7 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 		}
 		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}
+	ends := n.ends()
 	for i, e := range n.Edges {
 		edge := graphMLObject{
 			ID: fmt.Sprint("e", i), Source: fmt.Sprint("n", ends[i][0]), Target: fmt.Sprint("n", ends[i][1]),

@@ -3,9 +3,9 @@ package network
 import (
 	"encoding/json"
 	"io"
-	"math"
 
 	"missingscore/internal/printable"
+	"missingscore/internal/strictjson"
 )
 
 type jsonEdge struct {
@@ -21,28 +21,15 @@ type jsonEdge struct {
 }
 
 type jsonUncertainty struct {
-	Estimate  *float64 `json:"estimate,omitempty"`
-	SE        *float64 `json:"se,omitempty"`
-	Low       *float64 `json:"low,omitempty"`
-	High      *float64 `json:"high,omitempty"`
-	P         *float64 `json:"p,omitempty"`
-	Q         *float64 `json:"q,omitempty"`
-	Inclusion *float64 `json:"inclusion,omitempty"`
-	SameSign  *float64 `json:"same_sign,omitempty"`
-	Rows      int      `json:"pairs"`
-}
-
-func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
-	if u == nil {
-		return nil
-	}
-	known := func(x float64) *float64 {
-		if math.IsNaN(x) {
-			return nil
-		}
-		return &x
-	}
-	return &jsonUncertainty{known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows}
+	Estimate  strictjson.Number `json:"estimate,omitzero"`
+	SE        strictjson.Number `json:"se,omitzero"`
+	Low       strictjson.Number `json:"low,omitzero"`
+	High      strictjson.Number `json:"high,omitzero"`
+	P         strictjson.Number `json:"p,omitzero"`
+	Q         strictjson.Number `json:"q,omitzero"`
+	Inclusion strictjson.Number `json:"inclusion,omitzero"`
+	SameSign  strictjson.Number `json:"same_sign,omitzero"`
+	Rows      int               `json:"pairs"`
 }
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation",
@@ -54,8 +41,16 @@ func (n *Network) WriteJSON(w io.Writer) error {
 		Labels map[string]string `json:"labels,omitempty"`
 		Edges  []jsonEdge        `json:"edges"`
 	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []jsonEdge{}}
+	type number = strictjson.Number
 	for _, e := range n.Edges {
-		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), e.Together, newJSONUncertainty(e.Uncertainty)})
+		line := jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), e.Together, nil}
+		if u := e.Uncertainty; u != nil {
+			line.jsonUncertainty = &jsonUncertainty{
+				number(u.Estimate), number(u.SE), number(u.Low), number(u.High), number(u.P), number(u.Q),
+				number(u.Inclusion), number(u.SameSign), u.Rows,
+			}
+		}
+		file.Edges = append(file.Edges, line)
 	}
 	enc := json.NewEncoder(printable.Writer{W: w})
 	enc.SetEscapeHTML(false)

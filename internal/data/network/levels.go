@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -95,24 +96,17 @@ func (s Side) level(k int) string {
 }
 
 func (n *Network) HasLevels() bool {
-	for _, e := range n.Edges {
-		if e.Together != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Edges, func(e Edge) bool { return e.Together != nil })
 }
 
 // WriteLevels writes CSV with the columns from, level_from, to, level_to and association: all
 // LevelPairs of each edge with levels.
 func (n *Network) WriteLevels(w io.Writer) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"from", "level_from", "to", "level_to", "association"})
+	lines := [][]string{{"from", "level_from", "to", "level_to", "association"}}
 	for _, e := range n.Edges {
 		for _, p := range e.Together {
-			c.Write([]string{printable.Text(e.From), printable.Text(p.From), printable.Text(e.To), printable.Text(p.To), number(p.Association)})
+			lines = append(lines, append(printable.Texts([]string{e.From, p.From, e.To, p.To}), number(p.Association)))
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -47,29 +47,20 @@ type Network struct {
 
 func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node) }
 
-// New makes the network with adjacency a and precision p, both of d nodes.
+// New makes the network with adjacency a and precision p of d nodes with different names.
 //
 //	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
 //
-// It fails if sizes differ, a name occurs twice, a diagonal entry is not positive or an edge's
-// precision is not finite.
+// It fails if a diagonal entry is not positive or an edge's precision is not finite.
 func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
-	d := p.SymmetricDim()
-	if len(names) != d || a.D != d || len(a.Edge) != d*(d-1)/2 {
-		return nil, fmt.Errorf("network: %d names and an adjacency of %d nodes (%d pairs) for a precision of size %d",
-			len(names), a.D, len(a.Edge), d)
-	}
-	if _, err := places(names); err != nil {
-		return nil, err
-	}
 	for j, name := range names {
 		if v := p.At(j, j); !(v > 0) || math.IsInf(v, 1) {
 			return nil, fmt.Errorf("network: the precision of %q is %v, not a positive number", name, v)
 		}
 	}
 	n := &Network{Nodes: slices.Clone(names), Edges: []Edge{}}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
+	for j := range names {
+		for k := j + 1; k < len(names); k++ {
 			if !a.Has(j, k) {
 				continue
 			}
@@ -90,41 +81,29 @@ func (n *Network) sort() {
 	})
 }
 
-// Places returns the two node indices of each edge. It fails if a node's name is repeated or an
-// edge names an unknown node.
-func (n *Network) Places() ([][2]int, error) {
-	at, err := places(n.Nodes)
-	if err != nil {
-		return nil, err
+// ends returns the two node indices of each edge.
+func (n *Network) ends() [][2]int {
+	at := make(map[string]int, len(n.Nodes))
+	for j, name := range n.Nodes {
+		at[name] = j
 	}
 	ends := make([][2]int, len(n.Edges))
 	for i, e := range n.Edges {
-		for side, name := range [2]string{e.From, e.To} {
-			k, ok := at[name]
-			if !ok {
-				return nil, fmt.Errorf("network: edge %q – %q: no node is named %q", e.From, e.To, name)
-			}
-			ends[i][side] = k
-		}
+		ends[i] = [2]int{at[e.From], at[e.To]}
 	}
-	return ends, nil
+	return ends
 }
 
-func places(names []string) (map[string]int, error) {
-	at := make(map[string]int, len(names))
-	for j, name := range names {
-		if k, twice := at[name]; twice {
-			return nil, fmt.Errorf("network: columns %d and %d are both named %q", k+1, j+1, name)
-		}
-		at[name] = j
+// PairsOfEdges returns the index of each edge in the order of Adjacency.Edge.
+func (n *Network) PairsOfEdges() (pairs []int) {
+	for _, e := range n.ends() {
+		pairs = append(pairs, pairAt(len(n.Nodes), e[0], e[1]))
 	}
-	return at, nil
+	return pairs
 }
-
-type Precision interface{ At(j, k int) float64 }
 
 // PartialCorrelation is −P_jk / √(P_jj P_kk) without overflow; NaN if a diagonal element is negative.
-func PartialCorrelation(p Precision, j, k int) float64 {
+func PartialCorrelation(p mat.Symmetric, j, k int) float64 {
 	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }
 
@@ -189,12 +168,4 @@ func (a Adjacency) Neighbours() [][]int {
 		}
 	}
 	return out
-}
-
-// Density is edges / pairs, and 0 where there are no pairs.
-func (a Adjacency) Density() float64 {
-	if len(a.Edge) == 0 {
-		return 0
-	}
-	return float64(a.Count()) / float64(len(a.Edge))
 }

@@ -19,24 +19,16 @@ import (
 )
 
 func TestNewErrors(t *testing.T) {
-	joined := Adjacency{D: 2, Edge: []bool{true}}
-	ab := []string{"a", "b"}
 	for _, c := range []struct {
-		names []string
-		p     []float64
-		a     Adjacency
-		want  string
+		p    []float64
+		want string
 	}{
-		{ab[:1], []float64{1, 0, 0, 1}, joined, "1 names and an adjacency of 2 nodes (1 pairs) for a precision of size 2"},
-		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 3, Edge: []bool{true}}, "adjacency of 3 nodes"},
-		{ab, []float64{1, 0, 0, 1}, Adjacency{D: 2}, "(0 pairs)"},
-		{[]string{"a", "a"}, []float64{1, 0, 0, 1}, joined, `columns 1 and 2 are both named "a"`},
-		{ab, []float64{1, 0, 0, -2}, joined, `the precision of "b" is -2, not a positive number`},
-		{ab, []float64{0, 0, 0, 1}, joined, `the precision of "a" is 0`},
-		{ab, []float64{1, 0, 0, math.NaN()}, joined, `the precision of "b" is NaN`},
-		{ab, []float64{1, math.Inf(1), 0, 1}, joined, `the precision of "a" – "b" is +Inf`},
+		{[]float64{1, 0, 0, -2}, `the precision of "b" is -2, not a positive number`},
+		{[]float64{0, 0, 0, 1}, `the precision of "a" is 0`},
+		{[]float64{1, 0, 0, math.NaN()}, `the precision of "b" is NaN`},
+		{[]float64{1, math.Inf(1), 0, 1}, `the precision of "a" – "b" is +Inf`},
 	} {
-		_, err := New(c.names, mat.NewSymDense(2, c.p), c.a)
+		_, err := New([]string{"a", "b"}, mat.NewSymDense(2, c.p), Adjacency{D: 2, Edge: []bool{true}})
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -51,7 +43,6 @@ func TestThreshold(t *testing.T) {
 	a := Threshold(p, 0.2)
 	require.Equal(t, Adjacency{D: 4, Edge: []bool{true, false, false, false, true, true}}, a)
 	require.Equal(t, 3, a.Count())
-	require.Equal(t, 0.5, a.Density())
 	for j := range 4 {
 		for k := range 4 {
 			require.Equal(t, j != k && math.Abs(p.At(j, k)) > 0.2, a.Has(j, k), "%d %d", j, k)
@@ -77,10 +68,7 @@ func TestCompare(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
-	require.InDelta(t, 0.5, F1(truth, on(0, 2)), 1e-12) // one hit, one false, one not found
-	require.Zero(t, F1(on(), on()))
 	for want, c := range map[string][2]Adjacency{
-		"the truth has 4 nodes, the estimate 3":      {on(0), {D: 3, Edge: make([]bool, 3)}},
 		"the true network of 4 nodes has no edges":   {on(), on(0)},
 		"in the true network all 4 nodes are joined": {on(0, 1, 2, 3, 4, 5), on(0)},
 	} {
@@ -131,8 +119,7 @@ func seven() *Network {
 // R's igraph 1.3.5: strength(g), betweenness(g, weights = 1/w) and closeness(g, weights = 1/w) with
 // w = |r|; qgraph 1.9.3's centrality() agrees (Betweenness twice that of igraph).
 func TestCentralities(t *testing.T) {
-	got, err := seven().Centralities()
-	require.NoError(t, err)
+	got := seven().Centralities()
 	var strength, influence, closeness, betweenness []float64
 	for _, c := range got[:7] {
 		strength, influence = append(strength, c.Strength), append(influence, c.ExpectedInfluence)
@@ -145,11 +132,6 @@ func TestCentralities(t *testing.T) {
 	require.Zero(t, got[7].Strength)
 	require.True(t, math.IsNaN(got[7].Closeness), "no node can be reached")
 	require.Zero(t, got[7].Betweenness)
-
-	n := seven()
-	n.Edges[0].To = "nobody"
-	_, err = n.Centralities()
-	require.ErrorContains(t, err, `no node is named "nobody"`)
 }
 
 // R's networktools 1.6.0: bridge(W, communities = c("x", "y", "x", "y", "z", "x")), and with
@@ -158,8 +140,7 @@ func TestBridges(t *testing.T) {
 	n := &Network{Nodes: []string{"a", "b", "c", "d", "e", "f"}, Edges: []Edge{
 		edge("a", "b", 0.17), edge("b", "c", -0.07), edge("b", "e", 0.42), edge("c", "e", 0.46), edge("d", "e", -0.24), edge("b", "f", -0.07), edge("d", "f", 0.46), edge("e", "f", 0.03),
 	}}
-	got, err := n.Centralities()
-	require.NoError(t, err)
+	got := n.Centralities()
 	groups := map[string]string{"a": "x", "b": "y", "c": "x", "d": "y", "e": "z", "f": "x", "other": "z"}
 	want := [][]float64{ // bridge strength, expected influence in one and two steps, closeness, betweenness
 		{0.17, 0.17, 0.2414, 0.05179896961413101, 0},
@@ -169,24 +150,22 @@ func TestBridges(t *testing.T) {
 		{1.15, 0.67, 0.5517, 0.06123042505592842, 4},
 		{0.56, 0.42, 0.2856, 0.04212209302325581, 3},
 	}
-	require.NoError(t, n.SetBridges(got, groups))
+	n.SetBridges(got, groups)
 	for j, c := range got {
 		b := c.Bridge
 		require.InDeltaSlice(t, want[j], []float64{b.Strength, b.ExpectedInfluence, b.TwoStep, b.Closeness, b.Betweenness}, 1e-12, n.Nodes[j])
 	}
 
-	got, err = n.Centralities()
-	require.NoError(t, err)
+	got = n.Centralities()
 	delete(groups, "e")
-	require.NoError(t, n.SetBridges(got, groups))
+	n.SetBridges(got, groups)
 	require.InDelta(t, 0.31, got[1].Bridge.Strength, 1e-12)
 	require.InDelta(t, 0.39, got[5].Bridge.TwoStep, 1e-12)
 	require.InDelta(t, 0.46, got[5].Bridge.Closeness, 1e-12)
 	require.True(t, math.IsNaN(got[2].Bridge.Closeness), "no node of another group can be reached")
 	require.Nil(t, got[4].Bridge)
-	got, err = n.Centralities()
-	require.NoError(t, err)
-	require.NoError(t, n.SetBridges(got, map[string]string{"a": "x", "b": "x"}))
+	got = n.Centralities()
+	n.SetBridges(got, map[string]string{"a": "x", "b": "x"})
 	require.Nil(t, got[0].Bridge, "one group")
 }
 

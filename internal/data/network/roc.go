@@ -15,11 +15,8 @@ type Rate struct{ FPR, TPR float64 }
 //
 //	FPR = #(found, not true) / #(not true),  TPR = #(found, true) / #(true)
 //
-// It fails if sizes differ, or if the truth has no edges or no non-edges.
+// It fails if the truth has no edges or no non-edges.
 func Compare(truth, estimate Adjacency) (Rate, error) {
-	if truth.D != estimate.D || len(truth.Edge) != len(estimate.Edge) {
-		return Rate{}, fmt.Errorf("network: the truth has %d nodes, the estimate %d", truth.D, estimate.D)
-	}
 	edges := truth.Count()
 	gaps := len(truth.Edge) - edges
 	if edges == 0 {
@@ -57,21 +54,4 @@ func AUC(rates []Rate) float64 {
 		x[i], y[i] = r.FPR, r.TPR
 	}
 	return integrate.Trapezoidal(x, y)
-}
-
-// F1 is 2 TP / (2 TP + FP + FN); 0 if neither has an edge.
-func F1(truth, estimate Adjacency) float64 {
-	hits, all := 0, 0
-	for i, edge := range truth.Edge {
-		if edge {
-			all++
-		}
-		if estimate.Edge[i] {
-			all++
-		}
-		if edge && estimate.Edge[i] {
-			hits++
-		}
-	}
-	return 2 * float64(hits) / float64(max(1, all))
 }

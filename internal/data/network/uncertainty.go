@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/internal/printable"
 )
 
@@ -31,7 +33,7 @@ func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j
 
 // SetUncertainty sets the uncertainty of every pair, in the order of Adjacency, and of the edges. p
 // is the precision given to New. Pairs with a nominal node have no sign.
-func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
+func (n *Network) SetUncertainty(p mat.Symmetric, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
 	for j, from := range n.Nodes {
 		for k := j + 1; k < len(n.Nodes); k++ {
@@ -42,7 +44,7 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: u, Unsigned: unsigned})
 		}
 	}
-	for i, at := range n.pairsOfEdges() {
+	for i, at := range n.PairsOfEdges() {
 		n.Edges[i].Uncertainty = n.Pairs[at].Uncertainty
 	}
 }
@@ -50,20 +52,12 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 // TakeEstimates replaces the edges' partial correlations by the estimates of inference, in the
 // order of Adjacency, and sorts again; edges without an estimate stay.
 func (n *Network) TakeEstimates(pairs []Uncertainty) {
-	for i, at := range n.pairsOfEdges() {
+	for i, at := range n.PairsOfEdges() {
 		if v := pairs[at].Estimate; !math.IsNaN(v) {
 			n.Edges[i].PartialCorrelation = v
 		}
 	}
 	n.sort()
-}
-
-func (n *Network) pairsOfEdges() (pairs []int) {
-	at, _ := places(n.Nodes) // New has checked the names
-	for _, e := range n.Edges {
-		pairs = append(pairs, pairAt(len(n.Nodes), at[e.From], at[e.To]))
-	}
-	return pairs
 }
 
 var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
@@ -96,21 +90,19 @@ func (u *Uncertainty) known() (out [][2]string) {
 func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
 
 func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
-	c := csv.NewWriter(w)
 	header := []string{"from", "to", "weight", "partial_correlation", "precision"}
 	if uncertain {
 		header = append(header, uncertaintyColumns...)
 	}
-	c.Write(header)
+	lines := [][]string{header}
 	for _, e := range edges {
 		line := []string{printable.Text(e.From), printable.Text(e.To), number(e.Weight()), number(e.PartialCorrelation), number(e.Precision)}
 		if uncertain {
 			line = append(line, e.Uncertainty.record()...)
 		}
-		c.Write(line)
+		lines = append(lines, line)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // WriteEdges writes CSV with the columns from, to, weight, partial_correlation and precision, and

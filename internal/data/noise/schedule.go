@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
@@ -33,19 +34,13 @@ type Schedule struct {
 }
 
 func (s Schedule) WithDefaults() (Schedule, error) {
-	if s.Kind == "" {
-		s.Kind = Exploding
-	}
+	setting.Default(&s.Kind, Exploding)
 	byDefault, ok := map[Kind]Schedule{Fixed: {Least: 0.1}, Exploding: {Least: 0.01, Most: 10}, Preserving: {Least: 0.1, Most: 20}}[s.Kind]
 	if !ok {
 		return s, spelling.Unknown("noise schedule", string(s.Kind), []string{string(Fixed), string(Exploding), string(Preserving)})
 	}
-	if s.Least == 0 {
-		s.Least = byDefault.Least
-	}
-	if s.Most == 0 {
-		s.Most = byDefault.Most
-	}
+	setting.Default(&s.Least, byDefault.Least)
+	setting.Default(&s.Most, byDefault.Most)
 	switch {
 	case !(s.Least > 0) || math.IsInf(s.Least, 0):
 		return s, fmt.Errorf("least noise %v: it must be positive", s.Least)
@@ -86,12 +81,10 @@ func (s Schedule) At(t float64) (signal, noise float64) {
 	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
 }
 
-// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al. 2021).
+// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al.
+// 2021); not for Fixed.
 func (s Schedule) Rates(t float64) (f, square float64) {
-	switch s.Kind {
-	case Fixed:
-		return 0, 0
-	case Exploding:
+	if s.Kind == Exploding {
 		_, sigma := s.At(t)
 		return 0, 2 * sigma * sigma * math.Log(s.Most/s.Least)
 	}

@@ -25,9 +25,9 @@ type Gaussian struct {
 // not positive definite or n is below 2.
 func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
-	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
-	if !ok {
-		return nil, fmt.Errorf("the precision is not positive definite")
+	normal, err := g.normal(rng)
+	if err != nil {
+		return nil, err
 	}
 	values := make([]float64, max(0, n)*d)
 	for i := range n {
@@ -100,10 +100,12 @@ func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 // TruncateBelow returns the domain of the paper's truncated normal experiment: each of the first
 // columns above its quantile of this share (paper: 3 columns, 0.1).
 func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, error) {
-	sigma, err := g.covariance()
+	normal, err := g.normal(nil)
 	if err != nil {
 		return nil, err
 	}
+	var sigma mat.SymDense
+	normal.CovarianceMatrix(&sigma)
 	s := domain.All(len(g.Mean))
 	for j := range min(columns, len(g.Mean)) {
 		s.Lower[j] = g.Mean[j] + math.Sqrt(sigma.At(j, j))*distuv.UnitNormal.Quantile(share)
@@ -114,10 +116,12 @@ func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, err
 // TruncateAcross returns the domain of the paper's truncated star experiment: aᵀx ≤ b with uniform
 // direction a, and this share of the distribution outside (paper: 0.2).
 func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain, error) {
-	sigma, err := g.covariance()
+	normal, err := g.normal(nil)
 	if err != nil {
 		return nil, err
 	}
+	var sigma mat.SymDense
+	normal.CovarianceMatrix(&sigma)
 	a := make([]float64, len(g.Mean))
 	for j := range a {
 		a[j] = rng.NormFloat64()
@@ -125,20 +129,15 @@ func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain,
 	floats.Scale(1/floats.Norm(a, 2), a)
 	v := mat.NewVecDense(len(a), a)
 	s := domain.All(len(a))
-	s.Half = []domain.HalfSpace{{A: a, B: floats.Dot(a, g.Mean) + math.Sqrt(mat.Inner(v, sigma, v))*distuv.UnitNormal.Quantile(1-share)}}
+	s.Half = []domain.HalfSpace{{A: a, B: floats.Dot(a, g.Mean) + math.Sqrt(mat.Inner(v, &sigma, v))*distuv.UnitNormal.Quantile(1-share)}}
 	return s, nil
 }
 
-func (g Gaussian) covariance() (*mat.SymDense, error) {
-	var chol mat.Cholesky
-	if !chol.Factorize(g.Precision) {
-		return nil, fmt.Errorf("the precision is not positive definite")
+func (g Gaussian) normal(rng *rand.Rand) (*distmv.Normal, error) {
+	if normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng); ok {
+		return normal, nil
 	}
-	var sigma mat.SymDense
-	if err := chol.InverseTo(&sigma); err != nil {
-		return nil, fmt.Errorf("the precision is nearly singular: %w", err)
-	}
-	return &sigma, nil
+	return nil, fmt.Errorf("the precision is not positive definite")
 }
 
 // SampleInside samples by rejection. It fails if fewer than one draw in 10000 lies inside.

@@ -78,39 +78,35 @@ func scaled(by float64, m *mat.SymDense, diagonal float64) *mat.SymDense {
 }
 
 func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err error) {
-	switch shape {
-	case "random":
-		all := d * (d - 1) / 2
-		if edges < 1 || edges > all {
-			return nil, fmt.Errorf("%d edges among %d columns: there must be at least 1, and at most %d", edges, d, all)
-		}
-		chosen := rng.Perm(all)[:edges]
-		slices.Sort(chosen)
-		place := 0
+	before := map[string]func(k int) int{ // the column that k is joined with, or k
+		"hub":   func(k int) int { return k / hubSize * hubSize },
+		"chain": func(k int) int { return k - 1 },
+		"star":  func(int) int { return 0 },
+	}[shape]
+	switch {
+	case shape == "random":
+		var all [][2]int
 		for j := range d {
 			for k := j + 1; k < d; k++ {
-				if _, in := slices.BinarySearch(chosen, place); in {
-					pairs = append(pairs, [2]int{j, k})
-				}
-				place++
+				all = append(all, [2]int{j, k})
 			}
 		}
-	case "hub":
-		for k := range d {
-			if hub := k / hubSize * hubSize; k > hub {
-				pairs = append(pairs, [2]int{hub, k})
-			}
+		if edges < 1 || edges > len(all) {
+			return nil, fmt.Errorf("%d edges among %d columns: there must be at least 1, and at most %d", edges, d, len(all))
 		}
-	case "chain":
-		for k := 1; k < d; k++ {
-			pairs = append(pairs, [2]int{k - 1, k})
+		chosen := rng.Perm(len(all))[:edges]
+		slices.Sort(chosen)
+		for _, i := range chosen {
+			pairs = append(pairs, all[i])
 		}
-	case "star":
-		for k := 1; k < d; k++ {
-			pairs = append(pairs, [2]int{0, k})
-		}
-	default:
+		return pairs, nil
+	case before == nil:
 		return nil, fmt.Errorf("there is no network %q; they are %s", shape, strings.Join(Shapes, ", "))
+	}
+	for k := 1; k < d; k++ {
+		if j := before(k); j < k {
+			pairs = append(pairs, [2]int{j, k})
+		}
 	}
 	return pairs, nil
 }

@@ -1,13 +1,11 @@
 package simulate
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"missingscore/data"
+	"missingscore/internal/stream"
 )
 
 // Mixture is the distribution Σ_k w_k N(mean_k, diag(deviation_k²)) on R^d.
@@ -17,34 +15,11 @@ type Mixture struct {
 	Deviations [][]float64 // (K, d): positive
 }
 
-// Check fails if there is no component or column, shapes disagree, or weights or deviations are not
-// positive.
-func (m Mixture) Check() error {
-	if len(m.Weights) == 0 || len(m.Means) != len(m.Weights) || len(m.Deviations) != len(m.Weights) {
-		return fmt.Errorf("%d weights, %d means and %d deviations do not match", len(m.Weights), len(m.Means), len(m.Deviations))
-	}
-	d := len(m.Means[0])
-	for k, w := range m.Weights {
-		if d == 0 || len(m.Means[k]) != d || len(m.Deviations[k]) != d {
-			return fmt.Errorf("component %d has %d means and %d deviations, the first has %d means", k+1, len(m.Means[k]), len(m.Deviations[k]), d)
-		}
-		if !(w > 0) || !(floats.Min(m.Deviations[k]) > 0) {
-			return fmt.Errorf("component %d: the weight %v and deviations %v must be positive", k+1, w, m.Deviations[k])
-		}
-	}
-	return nil
-}
-
-// Draw returns n rows (n, d). The mixture must pass Check.
+// Draw returns n rows (n, d).
 func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
-	ends := floats.CumSum(make([]float64, len(m.Weights)), m.Weights)
-	total := ends[len(ends)-1]
 	x := make([]float64, 0, n*len(m.Means[0]))
 	for range n {
-		k, u := 0, total*rng.Float64()
-		for k < len(ends)-1 && u >= ends[k] {
-			k++
-		}
+		k := stream.Pick(rng, m.Weights)
 		for j, mean := range m.Means[k] {
 			x = append(x, mean+m.Deviations[k][j]*rng.NormFloat64())
 		}
@@ -54,9 +29,6 @@ func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 
 // Sample draws a complete table with the columns x1 … xd.
 func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
 	return sample(len(m.Means[0]), m.Draw(n, rng))
 }
 

@@ -87,7 +87,6 @@ func TestNetworks(t *testing.T) {
 func TestSimulatedMixtures(t *testing.T) {
 	modes := simulate.Modes(10, 5, stream.New(1, 1))
 	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), simulate.Curve(5), modes} {
-		require.NoError(t, m.Check())
 		table, err := m.Sample(500, stream.New(2, 2))
 		require.NoError(t, err)
 		require.True(t, table.Complete())

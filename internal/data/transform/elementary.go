@@ -1,6 +1,9 @@
 package transform
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 type elementary struct {
 	kind  string
@@ -13,36 +16,38 @@ type elementary struct {
 }
 
 // Elementary functions: formula, domain, log T' and T”/T'.
-var (
-	logarithm = elementary{
+var elementaries = []elementary{
+	{
 		kind: "log", needs: "numbers above 0", high: math.Inf(1),
 		forward: math.Log, inverse: math.Exp,
 		logSlope:  func(x float64) float64 { return -math.Log(x) },
 		curvature: func(x float64) float64 { return -1 / x },
-	}
-	log1p = elementary{ // log(1 + x)
+	},
+	{ // log(1 + x)
 		kind: "log1p", needs: "numbers above −1", low: -1, high: math.Inf(1),
 		forward: math.Log1p, inverse: math.Expm1,
 		logSlope:  func(x float64) float64 { return -math.Log1p(x) },
 		curvature: func(x float64) float64 { return -1 / (1 + x) },
-	}
-	squareRoot = elementary{
+	},
+	{
 		kind: "sqrt", needs: "numbers from 0 on", high: math.Inf(1), closed: true,
 		forward:   math.Sqrt,
 		inverse:   func(y float64) float64 { return max(y, 0) * max(y, 0) },
 		logSlope:  func(x float64) float64 { return -math.Log(2 * math.Sqrt(x)) },
 		curvature: func(x float64) float64 { return -0.5 / x },
-	}
-	logit = elementary{ // log(x/(1 − x))
+	},
+	{ // log(x/(1 − x))
 		kind: "logit", needs: "numbers between 0 and 1", high: 1,
 		forward:   func(x float64) float64 { return math.Log(x) - math.Log1p(-x) },
 		inverse:   func(y float64) float64 { return 1 / (1 + math.Exp(-y)) },
 		logSlope:  func(x float64) float64 { return -math.Log(x) - math.Log1p(-x) },
 		curvature: func(x float64) float64 { return (2*x - 1) / (x * (1 - x)) },
-	}
-)
+	},
+}
 
 func (e elementary) Kind() string { return e.kind }
+
+func (e elementary) MarshalJSON() ([]byte, error) { return json.Marshal(file{Kind: e.kind}) }
 
 func (e elementary) Check(x float64) error {
 	if e.low < x && x < e.high || e.closed && x == e.low {

@@ -3,14 +3,11 @@ package transform
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"missingscore/internal/strictjson"
 )
 
 const mostKnots = 2000
@@ -112,16 +109,8 @@ func piece(from, to []float64, x float64) (at, value, slope float64) {
 	return from[k], to[k], (to[k] - to[k-1]) / (from[k] - from[k-1])
 }
 
-type normalScoresFile struct {
-	Kind   string    `json:"kind"`
-	Values []float64 `json:"values"`
-	Scores []float64 `json:"scores"`
-	Lower  *float64  `json:"lower,omitempty"`
-	Upper  *float64  `json:"upper,omitempty"`
-}
-
 func (f *normalScores) MarshalJSON() ([]byte, error) {
-	s := normalScoresFile{Kind: f.Kind(), Values: f.values, Scores: f.scores}
+	s := file{Kind: f.Kind(), Values: f.values, Scores: f.scores}
 	if !math.IsInf(f.lower, -1) {
 		s.Lower = &f.lower
 	}
@@ -129,27 +118,6 @@ func (f *normalScores) MarshalJSON() ([]byte, error) {
 		s.Upper = &f.upper
 	}
 	return json.Marshal(s)
-}
-
-func readNormalScores(text []byte) (Function, error) {
-	var s normalScoresFile
-	if err := strictjson.Unmarshal(text, &s); err != nil {
-		return nil, err
-	}
-	f := &normalScores{values: s.Values, scores: s.Scores, lower: math.Inf(-1), upper: math.Inf(1)}
-	if len(f.values) < 2 || len(f.values) != len(f.scores) {
-		return nil, errors.New("it needs two values or more, and as many scores")
-	}
-	if !increasing(f.values) || !increasing(f.scores) {
-		return nil, errors.New("its values and its scores must increase")
-	}
-	if s.Lower != nil {
-		f.lower = *s.Lower
-	}
-	if s.Upper != nil {
-		f.upper = *s.Upper
-	}
-	return f, nil
 }
 
 type share struct{ value, weight float64 }

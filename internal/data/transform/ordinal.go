@@ -2,7 +2,6 @@ package transform
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/internal/strictjson"
 )
 
 const OrdinalKind = "ordinal"
@@ -104,48 +102,17 @@ func (f *Ordinal) Slope(float64) (log, curvature float64) { return 0, 0 }
 
 func (f *Ordinal) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
-type ordinalFile struct {
-	Kind       string    `json:"kind"`
-	Categories []float64 `json:"categories"`
-	Thresholds []float64 `json:"thresholds"`
-}
-
 func (f *Ordinal) MarshalJSON() ([]byte, error) {
-	return json.Marshal(ordinalFile{f.Kind(), f.values, f.cuts})
-}
-
-func readOrdinal(text []byte) (Function, error) {
-	var s ordinalFile
-	if err := strictjson.Unmarshal(text, &s); err != nil {
-		return nil, err
-	}
-	if len(s.Categories) < 2 || len(s.Thresholds) != len(s.Categories)-1 {
-		return nil, errors.New("it needs two categories or more, and one threshold fewer")
-	}
-	if !increasing(s.Categories) || !increasing(s.Thresholds) {
-		return nil, errors.New("its categories and its thresholds must increase")
-	}
-	return (&Ordinal{values: s.Categories}).At(s.Thresholds), nil
-}
-
-func increasing(x []float64) bool {
-	for k := 1; k < len(x); k++ {
-		if !(x[k-1] < x[k]) {
-			return false
-		}
-	}
-	return true
+	return json.Marshal(file{Kind: f.Kind(), Categories: f.values, Thresholds: f.cuts})
 }
 
 // cuts returns the thresholds by column (data.Table.Cuts); nil if no column is ordinal.
 func (c Columns) cuts() (all [][]float64) {
-	for j, f := range c {
-		if o, ok := f.(*Ordinal); ok {
-			if all == nil {
-				all = make([][]float64, len(c))
-			}
-			all[j] = o.cuts
+	for _, j := range c.Ordinal() {
+		if all == nil {
+			all = make([][]float64, len(c))
 		}
+		all[j] = c[j].(*Ordinal).cuts
 	}
 	return all
 }
@@ -156,10 +123,8 @@ func (c Columns) At(cuts [][]float64) Columns {
 		return c
 	}
 	moved := slices.Clone(c)
-	for j, f := range c {
-		if o, ok := f.(*Ordinal); ok {
-			moved[j] = o.At(cuts[j])
-		}
+	for _, j := range c.Ordinal() {
+		moved[j] = c[j].(*Ordinal).At(cuts[j])
 	}
 	return moved
 }

@@ -2,8 +2,10 @@ package transform
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,29 +17,22 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Kind constructs a function.
+// Kind fits a function.
 type Kind struct {
-	Fit  func(x, weights []float64, low, high float64) Function // from a column's observed cells, their weights (nil: ones) and its bounds
-	Read func(text []byte) (Function, error)                    // from the output of its MarshalJSON
+	Fit func(x, weights []float64, low, high float64) Function // from a column's observed cells, their weights (nil: ones) and its bounds
 
 	ByRanks bool // Fit needs the ranks of all cells, so it cannot run in passes over blocks
 }
 
 // Kinds lists the functions by name.
 var Kinds = map[string]Kind{
-	"log":   always(logarithm),
-	"log1p": always(log1p),
-	"sqrt":  always(squareRoot),
-	"logit": always(logit),
-	"npn":   {Fit: fitNormalScores, Read: readNormalScores, ByRanks: true},
-
-	OrdinalKind: {Fit: func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, Read: readOrdinal, ByRanks: true},
+	"npn":       {fitNormalScores, true},
+	OrdinalKind: {func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, true},
 }
 
-func always(f Function) Kind {
-	return Kind{
-		Fit:  func([]float64, []float64, float64, float64) Function { return f },
-		Read: func([]byte) (Function, error) { return f, nil },
+func init() {
+	for _, f := range elementaries {
+		Kinds[f.kind] = Kind{Fit: func([]float64, []float64, float64, float64) Function { return f }}
 	}
 }
 
@@ -149,11 +144,54 @@ func (c Columns) distinguish(t *data.Table) error {
 	return nil
 }
 
-type head struct {
-	Kind string `json:"kind"`
+// file is a function in JSON: an elementary one has a kind only, npn the fields to Upper.
+type file struct {
+	Kind       string    `json:"kind"`
+	Values     []float64 `json:"values,omitempty"`
+	Scores     []float64 `json:"scores,omitempty"`
+	Lower      *float64  `json:"lower,omitempty"`
+	Upper      *float64  `json:"upper,omitempty"`
+	Categories []float64 `json:"categories,omitempty"`
+	Thresholds []float64 `json:"thresholds,omitempty"`
 }
 
-func (e elementary) MarshalJSON() ([]byte, error) { return json.Marshal(head{e.kind}) }
+func (f file) function() (Function, error) {
+	switch f.Kind {
+	case "npn":
+		if len(f.Values) < 2 || len(f.Values) != len(f.Scores) {
+			return nil, errors.New("it needs two values or more, and as many scores")
+		}
+		if !increasing(f.Values) || !increasing(f.Scores) {
+			return nil, errors.New("its values and its scores must increase")
+		}
+		s := &normalScores{values: f.Values, scores: f.Scores, lower: math.Inf(-1), upper: math.Inf(1)}
+		if f.Lower != nil {
+			s.lower = *f.Lower
+		}
+		if f.Upper != nil {
+			s.upper = *f.Upper
+		}
+		return s, nil
+	case OrdinalKind:
+		if len(f.Categories) < 2 || len(f.Thresholds) != len(f.Categories)-1 {
+			return nil, errors.New("it needs two categories or more, and one threshold fewer")
+		}
+		if !increasing(f.Categories) || !increasing(f.Thresholds) {
+			return nil, errors.New("its categories and its thresholds must increase")
+		}
+		return (&Ordinal{values: f.Categories}).At(f.Thresholds), nil
+	}
+	return Kinds[f.Kind].Fit(nil, nil, 0, 0), nil
+}
+
+func increasing(x []float64) bool {
+	for k := 1; k < len(x); k++ {
+		if !(x[k-1] < x[k]) {
+			return false
+		}
+	}
+	return true
+}
 
 // Encode writes the functions by column, as {"zinc": {"kind": "log"}}; nil for none.
 func (c Columns) Encode(names []string) (json.RawMessage, error) {
@@ -181,17 +219,16 @@ func Read(text []byte, names []string) (Columns, error) {
 		if j < 0 {
 			return nil, spelling.Unknown("column", name, names)
 		}
-		var h head
-		if err := strictjson.Unmarshal(own, &h); err != nil {
+		var f file
+		if err := strictjson.Unmarshal(own, &f); err != nil {
 			return nil, fmt.Errorf("column %q: %w", name, err)
 		}
-		kind, known := Kinds[h.Kind]
-		if !known {
-			return nil, fmt.Errorf("column %q: %w", name, spelling.Unknown("function", h.Kind, slices.Sorted(maps.Keys(Kinds))))
+		if _, known := Kinds[f.Kind]; !known {
+			return nil, fmt.Errorf("column %q: %w", name, spelling.Unknown("function", f.Kind, slices.Sorted(maps.Keys(Kinds))))
 		}
 		var err error
-		if c[j], err = kind.Read(own); err != nil {
-			return nil, fmt.Errorf("column %q: %s: %w", name, h.Kind, err)
+		if c[j], err = f.function(); err != nil {
+			return nil, fmt.Errorf("column %q: %s: %w", name, f.Kind, err)
 		}
 	}
 	return c, nil

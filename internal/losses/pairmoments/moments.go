@@ -80,24 +80,14 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		}
 	}
 	seen := make([]numbers, len(at))
-	pool, ctx := panics.WithContext(ctx)
-	workers = max(1, min(workers, len(at)))
-	for w := range workers {
-		pool.Go(func() error {
-			p, err := newSums(t, rows, counts)
-			if err != nil {
-				return err
-			}
-			for i := w; i < len(at); i += workers {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				seen[i] = m.fill(p, behind, at[i][0], at[i][1])
-			}
+	err := panics.Each(ctx, workers, len(at), func() (func(context.Context, int) error, error) {
+		p, err := newSums(t, rows, counts)
+		return func(_ context.Context, i int) error {
+			seen[i] = m.fill(p, behind, at[i][0], at[i][1])
 			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
+		}, err
+	}, nil)
+	if err != nil {
 		return nil, err
 	}
 	for _, s := range seen {

@@ -156,10 +156,9 @@ func TestHeldGaussian(t *testing.T) {
 
 // wells is N(0, 1) of the first column and ½N(−6, 1) + ½N(6, 1) of the second.
 func wells(t *testing.T) model.Model {
-	m, err := model.NewMixture(simulate.Mixture{
+	m := model.NewMixture(simulate.Mixture{
 		Weights: []float64{1, 1}, Means: [][]float64{{0, -6}, {0, 6}}, Deviations: [][]float64{{1, 1}, {1, 1}},
 	})
-	require.NoError(t, err)
 	return m
 }
 

@@ -20,7 +20,6 @@ type PositiveDefinite struct {
 
 	factor       *gaussian.Elimination
 	root, scaled []float64 // work space; the upper triangle of scaled is read
-	search       lanczos.Search
 }
 
 // Project shrinks all off-diagonal elements by −1 / λ_min(E^(−½) (P − D) E^(−½)) if the smallest
@@ -48,7 +47,7 @@ func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool)
 		}
 	}
 	matrix := blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: h.scaled}
-	least, err := h.search.Smallest(context.Background(), d, func(y, x []float64) {
+	least, err := lanczos.Smallest(context.Background(), d, func(y, x []float64) {
 		blas64.Symv(1, matrix, blas64.Vector{N: d, Inc: 1, Data: x}, 0, blas64.Vector{N: d, Inc: 1, Data: y})
 	})
 	if err == nil && least < -1 {

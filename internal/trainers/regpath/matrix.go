@@ -256,26 +256,14 @@ func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 	if m.Table.D <= likelihoodColumns {
 		by = m.likelihood
 	}
-	var mu sync.Mutex
-	pool, ctx := panics.WithContext(ctx)
-	pool.SetLimit(m.Engine.Config.Workers)
-	for _, i := range points {
-		if state.Done[i] {
-			continue
-		}
-		pool.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			likelihood := by(m.adjacency(m.State.Points[i], true))
-			mu.Lock()
-			defer mu.Unlock()
-			state.Done[i], state.Likelihood[i] = true, likelihood
-			m.tell("ebic", "network", count(state.Done), len(state.Done), 0, math.NaN(), 0)
-			return nil
-		})
-	}
-	return pool.Wait()
+	missing := slices.DeleteFunc(slices.Clone(points), func(i int) bool { return state.Done[i] })
+	return panics.Collect(ctx, m.Engine.Config.Workers, missing, func(_ context.Context, i int) (float64, error) {
+		return by(m.adjacency(m.State.Points[i], true)), nil
+	}, func(i int, likelihood float64) error {
+		state.Done[i], state.Likelihood[i] = true, likelihood
+		m.tell("ebic", "network", count(state.Done), len(state.Done), 0, math.NaN(), 0)
+		return nil
+	})
 }
 
 func (m *matrix) likelihood(a network.Adjacency) float64 {

@@ -246,8 +246,7 @@ func TestBiasOfWeights(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	m, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, 1}, {1, 0}}, Deviations: [][]float64{{1, 1}, {1, 1}}})
-	require.NoError(t, err)
+	m := model.NewMixture(simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, 1}, {1, 0}}, Deviations: [][]float64{{1, 1}, {1, 1}}})
 	q := &quantities{m, data.UnitScale(2)}
 	var names []string
 	for _, c := range q.members([]string{"u", "v"}) {
