@@ -165,8 +165,11 @@ func ConcatColumns(b *Builder, x, y Node) Node {
 			copyColumns(out, in[1], n, c+k, c, k, 0, k)
 			return nil
 		},
-		Reverse: func(_, g Node) []Node { return []Node{columns(b, g, c, 0, c, 0), columns(b, g, k, c, k, 0)} }}, x, y)
+		Reverse: func(_, g Node) []Node { return []Node{SomeColumns(b, g, 0, c), SomeColumns(b, g, c, k)} }}, x, y)
 }
+
+// SomeColumns is w columns of x, from column from on: (n, d) to (n, w).
+func SomeColumns(b *Builder, x Node, from, w int) Node { return columns(b, x, w, from, w, 0) }
 
 // columns copies w columns of x, from column from on, to a matrix of d columns, from column to on; the
 // others are 0.
