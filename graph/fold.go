@@ -112,9 +112,7 @@ func Tile(b *Builder, x Node, n int) Node {
 // AddRow is x + row in each row: (n, d) and (1, d) to (n, d).
 func (b *Builder) AddRow(x, row Node) Node {
 	n, d := shape(x)
-	if r, c := shape(row); r != 1 || c != d {
-		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
-	}
+	need(b, "add row", row, 1, d)
 	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Kernel: add[float64], Single: add[float32],
 		tangents: func(s *sweep, in []tangents) tangents {
 			if !in[1].none() {
@@ -146,10 +144,8 @@ func (b *Builder) GroupRepeat(x Node, r int) Node {
 // ConcatColumns joins two matrices side by side: (n, c) and (n, k) to (n, c+k).
 func ConcatColumns(b *Builder, x, y Node) Node {
 	n, c := shape(x)
-	m, k := shape(y)
-	if n != m {
-		b.Failf("concat columns: %d and %d rows", n, m)
-	}
+	_, k := shape(y)
+	need(b, "concat columns", y, n, k)
 	return b.Apply(Op{Name: "concatcolumns", Rows: n, Cols: c + k,
 		tangents: func(s *sweep, in []tangents) tangents {
 			part := func(u tangents, cols int) Node {
