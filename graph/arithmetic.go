@@ -36,14 +36,7 @@ func (b *Builder) Add(x, y Node) Node {
 }
 
 // Sub is x − y.
-func (b *Builder) Sub(x, y Node) Node {
-	r, c := shape(x)
-	need(b, "sub", y, r, c)
-	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
-		Kernel: sub[float64], Single: sub[float32],
-		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], s.times(filled(b, -1, r, c), in[1])) },
-		Reverse:  func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
-}
+func (b *Builder) Sub(x, y Node) Node { return b.Add(x, b.Scale(-1, y)) }
 
 // Prod is the elementwise product x ∘ y.
 func (b *Builder) Prod(x, y Node) Node {
@@ -87,14 +80,6 @@ func fill(b *Builder, x Node, rows, cols int) Node {
 
 func add[T Float](out []T, in [][]T) error {
 	simd.Add(out, in[0], in[1])
-	return nil
-}
-
-func sub[T Float](out []T, in [][]T) error {
-	y := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		out[i] = v - y[i]
-	}
 	return nil
 }
 

@@ -146,22 +146,7 @@ func ConcatColumns(b *Builder, x, y Node) Node {
 	n, c := shape(x)
 	_, k := shape(y)
 	need(b, "concat columns", y, n, k)
-	return b.Apply(Op{Name: "concatcolumns", Rows: n, Cols: c + k,
-		tangents: func(s *sweep, in []tangents) tangents {
-			part := func(u tangents, cols int) Node {
-				if u.none() {
-					return filled(b, 0, n*s.d, cols)
-				}
-				return s.all(u)
-			}
-			return tangents{all: ConcatColumns(b, part(in[0], c), part(in[1], k))}
-		},
-		Kernel: func(out []float64, in [][]float64) error {
-			copyColumns(out, in[0], n, c+k, 0, c, 0, c)
-			copyColumns(out, in[1], n, c+k, c, k, 0, k)
-			return nil
-		},
-		Reverse: func(_, g Node) []Node { return []Node{SomeColumns(b, g, 0, c), SomeColumns(b, g, c, k)} }}, x, y)
+	return b.Add(columns(b, x, c+k, 0, c, 0), columns(b, y, c+k, 0, k, c))
 }
 
 // SomeColumns is w columns of x, from column from on: (n, d) to (n, w).
@@ -171,17 +156,18 @@ func SomeColumns(b *Builder, x Node, from, w int) Node { return columns(b, x, w,
 // others are 0.
 func columns(b *Builder, x Node, d, from, w, to int) Node {
 	n, c := shape(x)
-	return b.Apply(Op{Name: "some columns", Rows: n, Cols: d,
-		Kernel: func(out []float64, in [][]float64) error {
-			clear(out)
-			copyColumns(out, in[0], n, d, to, c, from, w)
-			return nil
-		},
-		Reverse: func(_, g Node) []Node { return []Node{columns(b, g, c, to, w, from)} }}, x)
+	return b.Apply(Op{Name: "columns", Rows: n, Cols: d,
+		Kernel: copyColumns[float64](n, d, to, c, from, w), Single: copyColumns[float32](n, d, to, c, from, w),
+		tangents: func(s *sweep, in []tangents) tangents { return tangents{all: columns(b, s.all(in[0]), d, from, w, to)} },
+		Reverse:  func(_, g Node) []Node { return []Node{columns(b, g, c, to, w, from)} }}, x)
 }
 
-func copyColumns(out, x []float64, n, d, to, c, from, w int) {
-	for i := range n {
-		copy(out[i*d+to:][:w], x[i*c+from:])
+func copyColumns[T Float](n, d, to, c, from, w int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for i := range n {
+			copy(out[i*d+to:][:w], in[0][i*c+from:])
+		}
+		return nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/spelling"
 )
 
 // NetworkOptions configures an energy or a score network.
@@ -75,7 +76,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if c := o.clean(); !(c.Signal > 0) || !(c.Noise > 0) {
 		return nil, fmt.Errorf("a clean level of signal %v and noise %v: both must be positive", c.Signal, c.Noise)
 	}
-	activation, err := graph.NewActivation(o.Activation)
+	activation, err := spelling.Find("smooth activation", o.Activation, graph.Activations)
 	if err != nil {
 		return nil, err
 	}

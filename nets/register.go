@@ -3,9 +3,7 @@ package nets
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
@@ -49,9 +47,9 @@ var Imputers = map[string]ImputerMaker{"normal": maker(NewNormalImputer), "mixtu
 
 // NewImputer makes an imputer of Imputers.
 func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {
-	make, ok := Imputers[name]
-	if !ok {
-		return nil, spelling.Unknown("imputer", name, slices.Sorted(maps.Keys(Imputers)))
+	make, err := spelling.Find("imputer", name, Imputers)
+	if err != nil {
+		return nil, err
 	}
 	m, err := make(d, options, rng)
 	if err != nil {
