@@ -59,18 +59,9 @@ func (m *Inverses) Take(p []float64, d int, at [][]int) {
 }
 
 func takeRow(to, from []float64, at []int) {
-	for len(at) > tileSide {
-		takeFour(to, from, at)
-		to, at = to[tileSize:], at[tileSide:]
-	}
 	for b, k := range at {
-		to[b*Together] = from[k]
+		to[b/tileSide*tileSize+b%tileSide*Together] = from[k]
 	}
-}
-
-func takeFour(to, from []float64, at []int) {
-	to, at = to[:3*Together+1], at[:4]
-	to[0], to[Together], to[2*Together], to[3*Together] = from[at[0]], from[at[1]], from[at[2]], from[at[3]]
 }
 
 // Add adds weight[l] times inverse l to the lower triangle of the block at[l] of sum (d, d).
@@ -85,21 +76,9 @@ func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
 }
 
 func addRow(to []float64, weight float64, from []float64, at []int) {
-	for len(at) > tileSide {
-		addFour(to, weight, from, at)
-		from, at = from[tileSize:], at[tileSide:]
-	}
 	for b, k := range at {
-		to[k] -= weight * from[b*Together]
+		to[k] -= weight * from[b/tileSide*tileSize+b%tileSide*Together]
 	}
-}
-
-func addFour(to []float64, weight float64, from []float64, at []int) {
-	from, at = from[:3*Together+1], at[:4]
-	to[at[0]] -= weight * from[0]
-	to[at[1]] -= weight * from[Together]
-	to[at[2]] -= weight * from[2*Together]
-	to[at[3]] -= weight * from[3*Together]
 }
 
 // Apply sets to to minus the inverses times from: element i of vector l is at Together·i + l.
