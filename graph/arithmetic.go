@@ -13,17 +13,16 @@ func shape(n Node) (rows, cols int) {
 // Shape is a matrix's (rows, columns); a scalar's is (0, 0).
 func Shape(n Node) (rows, cols int) { return shape(n) }
 
-func same(b *Builder, name string, x, y Node) (rows, cols int) {
-	rows, cols = shape(x)
-	if r, c := shape(y); r != rows || c != cols {
-		b.Failf("%s: shapes (%d, %d) and (%d, %d) differ", name, rows, cols, r, c)
+func need(b *Builder, name string, x Node, rows, cols int) {
+	if r, c := shape(x); r != rows || c != cols {
+		b.Failf("%s: shape (%d, %d), expected (%d, %d)", name, r, c, rows, cols)
 	}
-	return rows, cols
 }
 
 // Add is x + y.
 func (b *Builder) Add(x, y Node) Node {
-	r, c := same(b, "add", x, y)
+	r, c := shape(x)
+	need(b, "add", y, r, c)
 	switch {
 	case isZero(b, x):
 		return y
@@ -37,17 +36,12 @@ func (b *Builder) Add(x, y Node) Node {
 }
 
 // Sub is x − y.
-func (b *Builder) Sub(x, y Node) Node {
-	r, c := same(b, "sub", x, y)
-	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
-		Kernel: sub[float64], Single: sub[float32],
-		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], s.times(filled(b, -1, r, c), in[1])) },
-		Reverse:  func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
-}
+func (b *Builder) Sub(x, y Node) Node { return b.Add(x, b.Scale(-1, y)) }
 
 // Prod is the elementwise product x ∘ y.
 func (b *Builder) Prod(x, y Node) Node {
-	r, c := same(b, "prod", x, y)
+	r, c := shape(x)
+	need(b, "prod", y, r, c)
 	if k, ok := b.equal[x]; ok {
 		return multiple(b, k, y)
 	} else if k, ok := b.equal[y]; ok {
@@ -86,14 +80,6 @@ func fill(b *Builder, x Node, rows, cols int) Node {
 
 func add[T Float](out []T, in [][]T) error {
 	simd.Add(out, in[0], in[1])
-	return nil
-}
-
-func sub[T Float](out []T, in [][]T) error {
-	y := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		out[i] = v - y[i]
-	}
 	return nil
 }
 

@@ -9,8 +9,7 @@ import (
 
 	"github.com/ebitengine/purego"
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"missingscore/internal/simd"
 )
@@ -133,22 +132,20 @@ func fortran[T Float](gemm uintptr) Product[T] {
 func at[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
 func gonumDouble(ta, tb bool, m, n, k int, a, b, c []float64) {
-	opA, rowsA, colsA := operand(ta, m, k)
-	opB, rowsB, colsB := operand(tb, k, n)
-	blas64.Gemm(opA, opB, 1, blas64.General{Rows: rowsA, Cols: colsA, Stride: colsA, Data: a},
-		blas64.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: c})
+	opA, lda := operand(ta, m, k)
+	opB, ldb := operand(tb, k, n)
+	gonum.Implementation{}.Dgemm(opA, opB, m, n, k, 1, a, lda, b, ldb, 0, c, n)
 }
 
 func gonumSingle(ta, tb bool, m, n, k int, a, b, c []float32) {
-	opA, rowsA, colsA := operand(ta, m, k)
-	opB, rowsB, colsB := operand(tb, k, n)
-	blas32.Gemm(opA, opB, 1, blas32.General{Rows: rowsA, Cols: colsA, Stride: colsA, Data: a},
-		blas32.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas32.General{Rows: m, Cols: n, Stride: n, Data: c})
+	opA, lda := operand(ta, m, k)
+	opB, ldb := operand(tb, k, n)
+	gonum.Implementation{}.Sgemm(opA, opB, m, n, k, 1, a, lda, b, ldb, 0, c, n)
 }
 
-func operand(transposed bool, rows, cols int) (op blas.Transpose, r, c int) {
+func operand(transposed bool, rows, cols int) (op blas.Transpose, stride int) {
 	if transposed {
-		return blas.Trans, cols, rows
+		return blas.Trans, rows
 	}
-	return blas.NoTrans, rows, cols
+	return blas.NoTrans, cols
 }

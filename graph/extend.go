@@ -1,13 +1,10 @@
 package graph
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-
-	"missingscore/internal/panics"
 )
 
 // extensions numbers the calls of Extend, so that their nodes are not merged.
@@ -28,20 +25,14 @@ type Extension struct {
 //
 // Minimise and Output have no effect. losses.Extend adds a whole loss.
 func Extend(g *gorgonia.ExprGraph, f func(b *Builder)) (added *Extension, err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case buildError:
-			added, err = nil, e.err
-		default:
-			added, err = nil, fmt.Errorf("extending the expression graph: %v%s", e, panics.Place("gorgonia.org/", "gonum.org/", "missingscore/graph."))
-		}
-	}()
 	b := newBuilder(Float64)
 	b.g = g
 	b.extension = extensions.Add(1)
-	f(b)
-	return &Extension{b.inputs, b.params}, distinct(g)
+	err = caught(func() error {
+		f(b)
+		return distinct(g)
+	})
+	return &Extension{b.inputs, b.params}, err
 }
 
 func bind(n Node, memory []float64) error {

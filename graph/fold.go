@@ -112,9 +112,7 @@ func Tile(b *Builder, x Node, n int) Node {
 // AddRow is x + row in each row: (n, d) and (1, d) to (n, d).
 func (b *Builder) AddRow(x, row Node) Node {
 	n, d := shape(x)
-	if r, c := shape(row); r != 1 || c != d {
-		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
-	}
+	need(b, "add row", row, 1, d)
 	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Kernel: add[float64], Single: add[float32],
 		tangents: func(s *sweep, in []tangents) tangents {
 			if !in[1].none() {
@@ -146,43 +144,30 @@ func (b *Builder) GroupRepeat(x Node, r int) Node {
 // ConcatColumns joins two matrices side by side: (n, c) and (n, k) to (n, c+k).
 func ConcatColumns(b *Builder, x, y Node) Node {
 	n, c := shape(x)
-	m, k := shape(y)
-	if n != m {
-		b.Failf("concat columns: %d and %d rows", n, m)
-	}
-	return b.Apply(Op{Name: "concatcolumns", Rows: n, Cols: c + k,
-		tangents: func(s *sweep, in []tangents) tangents {
-			part := func(u tangents, cols int) Node {
-				if u.none() {
-					return filled(b, 0, n*s.d, cols)
-				}
-				return s.all(u)
-			}
-			return tangents{all: ConcatColumns(b, part(in[0], c), part(in[1], k))}
-		},
-		Kernel: func(out []float64, in [][]float64) error {
-			copyColumns(out, in[0], n, c+k, 0, c, 0, c)
-			copyColumns(out, in[1], n, c+k, c, k, 0, k)
-			return nil
-		},
-		Reverse: func(_, g Node) []Node { return []Node{columns(b, g, c, 0, c, 0), columns(b, g, k, c, k, 0)} }}, x, y)
+	_, k := shape(y)
+	need(b, "concat columns", y, n, k)
+	return b.Add(columns(b, x, c+k, 0, c, 0), columns(b, y, c+k, 0, k, c))
 }
+
+// SomeColumns is w columns of x, from column from on: (n, d) to (n, w).
+func SomeColumns(b *Builder, x Node, from, w int) Node { return columns(b, x, w, from, w, 0) }
 
 // columns copies w columns of x, from column from on, to a matrix of d columns, from column to on; the
 // others are 0.
 func columns(b *Builder, x Node, d, from, w, to int) Node {
 	n, c := shape(x)
-	return b.Apply(Op{Name: "some columns", Rows: n, Cols: d,
-		Kernel: func(out []float64, in [][]float64) error {
-			clear(out)
-			copyColumns(out, in[0], n, d, to, c, from, w)
-			return nil
-		},
-		Reverse: func(_, g Node) []Node { return []Node{columns(b, g, c, to, w, from)} }}, x)
+	return b.Apply(Op{Name: "columns", Rows: n, Cols: d,
+		Kernel: copyColumns[float64](n, d, to, c, from, w), Single: copyColumns[float32](n, d, to, c, from, w),
+		tangents: func(s *sweep, in []tangents) tangents { return tangents{all: columns(b, s.all(in[0]), d, from, w, to)} },
+		Reverse:  func(_, g Node) []Node { return []Node{columns(b, g, c, to, w, from)} }}, x)
 }
 
-func copyColumns(out, x []float64, n, d, to, c, from, w int) {
-	for i := range n {
-		copy(out[i*d+to:][:w], x[i*c+from:])
+func copyColumns[T Float](n, d, to, c, from, w int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for i := range n {
+			copy(out[i*d+to:][:w], in[0][i*c+from:])
+		}
+		return nil
 	}
 }

@@ -1,12 +1,9 @@
 package graph
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"missingscore/internal/simd"
-	"missingscore/internal/spelling"
 )
 
 // Function is an elementwise function. A gradient through it needs Derivative.
@@ -138,15 +135,6 @@ var (
 
 // Activations are the smooth activations of networks.
 var Activations = map[string]*Function{"softplus": Softplus, "tanh": Tanh, "silu": SiLU}
-
-// NewActivation looks an activation up in Activations.
-func NewActivation(name string) (*Function, error) {
-	a, ok := Activations[name]
-	if !ok {
-		return nil, spelling.Unknown("smooth activation", name, slices.Sorted(maps.Keys(Activations)))
-	}
-	return a, nil
-}
 
 // gated is f(z, s) with s the gate of z.
 func gated(gate *Function, f func(z, s float64) float64, single func(z, s float32) float32, derivative *Function) *Function {

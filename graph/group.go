@@ -5,32 +5,12 @@ import "missingscore/internal/simd"
 // Σ_ikj c_ij w_ik x_ikj over rows i, draws k < r and columns j has three partial sums. The reverse
 // rules of one are the other two. Shapes: c (n, m), w (n·r, 1), x (n·r, m).
 
-func groups(b *Builder, name string, c, w, x Node, r int) (n, m int) {
-	var rows int
-	if x != nil {
-		rows, m = shape(x)
-	} else {
-		rows, _ = shape(w)
-		_, m = shape(c)
-	}
-	n = rows / max(r, 1)
-	for _, v := range []struct {
-		node       Node
-		rows, cols int
-	}{{c, n, m}, {w, rows, 1}} {
-		if v.node == nil {
-			continue
-		}
-		if vr, vc := shape(v.node); vr != v.rows || vc != v.cols || rows%r != 0 {
-			b.Failf("%s: shape (%d, %d), expected (%d, %d) for groups of %d", name, vr, vc, v.rows, v.cols, r)
-		}
-	}
-	return n, m
-}
-
 // GroupMean is Σ_k w_ik x_ikj: w (n·r, 1), x (n·r, m) to (n, m).
 func GroupMean(b *Builder, w, x Node, r int) Node {
-	n, m := groups(b, "group mean", nil, w, x, r)
+	rows, m := shape(x)
+	n := rows / r
+	need(b, "group mean", x, n*r, m)
+	need(b, "group mean", w, n*r, 1)
 	if k, ok := b.equal[w]; ok {
 		if r > 1 {
 			x = b.GroupSum(x, r)
@@ -48,7 +28,8 @@ func GroupMean(b *Builder, w, x Node, r int) Node {
 
 // GroupDot is Σ_j c_ij x_ikj: c (n, m), x (n·r, m) to (n·r, 1).
 func (b *Builder) GroupDot(c, x Node, r int) Node {
-	n, m := groups(b, "group dot", c, nil, x, r)
+	n, m := shape(c)
+	need(b, "group dot", x, n*r, m)
 	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents {
 			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), x)), []Node{c, x}, in)
@@ -60,7 +41,8 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 
 // GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
 func GroupOuter(b *Builder, c, w Node, r int) Node {
-	n, m := groups(b, "group outer", c, w, nil, r)
+	n, m := shape(c)
+	need(b, "group outer", w, n*r, 1)
 	if k, ok := b.equal[w]; ok {
 		return multiple(b, k, b.GroupRepeat(c, r))
 	}

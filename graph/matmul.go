@@ -67,10 +67,9 @@ func multiply[T Float](multiply Product[T], ta, tb bool, m, n, k int) Kernel[T] 
 // Affine is x w + bias, and max(x w + bias, 0) if relu: x (n, d), w (d, h), bias (1, h) to (n, h).
 func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	n, d := shape(x)
-	wd, h := shape(w)
-	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
-		b.Failf("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
-	}
+	_, h := shape(w)
+	need(b, "affine", w, d, h)
+	need(b, "affine", bias, 1, h)
 	lib := needLibrary(b)
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
 		tangents: func(s *sweep, in []tangents) tangents {

@@ -160,18 +160,26 @@ func Build(f func(b *Builder)) (*Program, error) { return BuildAs(Float64, f) }
 
 // BuildAs is Build in the given type. A float32 program copies its float64 inputs and outputs.
 func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
+	err = caught(func() (err error) {
+		b := newBuilder(t)
+		f(b)
+		p, err = program(b)
+		return err
+	})
+	return p, err
+}
+
+func caught(f func() error) (err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case buildError:
-			p, err = nil, e.err
+			err = e.err
 		default: // from Gorgonia, or a programming error in f
-			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, panics.Place("gorgonia.org/", "gonum.org/", "missingscore/graph."))
+			err = fmt.Errorf("building the expression graph: %v%s", e, panics.Place("gorgonia.org/", "gonum.org/", "missingscore/graph."))
 		}
 	}()
-	b := newBuilder(t)
-	f(b)
-	return program(b)
+	return f()
 }
 
 func program(b *Builder) (*Program, error) {

@@ -200,8 +200,8 @@ func TestMistakesAreErrors(t *testing.T) {
 	x := parameter("x", 2, 3, 1)
 	where := regexp.MustCompile(`graph/program_test\.go:\d+\)$`)
 	for want, build := range map[string]func(b builder){
-		"add: shapes (2, 3) and (3, 2) differ": func(b builder) { b.Add(b.Param(x), b.Input("y", 3, 2)) },
-		"inner sizes 3 and 2 differ":           func(b builder) { b.MatMul(false, false, b.Param(x), b.Param(x)) },
+		"add: shape (3, 2), expected (2, 3)": func(b builder) { b.Add(b.Param(x), b.Input("y", 3, 2)) },
+		"inner sizes 3 and 2 differ":         func(b builder) { b.MatMul(false, false, b.Param(x), b.Param(x)) },
 		"one loss": func(b builder) {
 			l := b.Sum(b.Param(x))
 			b.Minimise(l, x)

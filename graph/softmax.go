@@ -8,10 +8,8 @@ import (
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a column x (n·r, 1).
 // Values below 10⁻²⁶ (float64: 10⁻²⁶⁰) of the largest become 0, to avoid slow subnormal products.
 func GroupSoftmax(b *Builder, x Node, r int) Node {
-	n, c := shape(x)
-	if c != 1 || n%r != 0 {
-		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
-	}
+	n, _ := shape(x)
+	need(b, "group softmax", x, n/r*r, 1)
 	if made := b.mapped[mapping{r, x}]; made != nil {
 		return made
 	}
@@ -59,10 +57,8 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 
 // GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column: (n·r, 1) to (n, 1).
 func GroupLogSumExp(b *Builder, x Node, r int) Node {
-	n, c := shape(x)
-	if c != 1 || n%r != 0 {
-		b.Failf("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
-	}
+	n, _ := shape(x)
+	need(b, "group log-sum-exp", x, n/r*r, 1)
 	return b.Apply(Op{Name: "grouplogsumexp", Rows: n / r, Cols: 1,
 		tangents: func(s *sweep, in []tangents) tangents { return s.logSumExp(x, in[0], r) },
 		Kernel:   groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),

@@ -37,7 +37,7 @@ func LogMass(b *Builder, alpha, beta Node) Node {
 func zip(b *Builder, name string, f func(v []float64) float64, reverse func(out, g Node) []Node, in ...Node) Node {
 	r, c := shape(in[0])
 	for _, n := range in {
-		same(b, name, in[0], n)
+		need(b, name, n, r, c)
 	}
 	v := make([]float64, len(in))
 	return b.Apply(Op{Name: name, Rows: r, Cols: c, Reverse: reverse,

@@ -74,7 +74,7 @@ func (gaussianComplete) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("the closed form exists for normal models only")
 	}
-	if _, ok := o.(Plain); !ok {
+	if o != Classical {
 		return errors.New("the closed form exists for the classical objective only")
 	}
 	return nil

@@ -34,8 +34,6 @@ var GaussianPairwise Loss = gaussianPairwise{}
 
 type gaussianPairwise struct{}
 
-var _ OfMatrix = gaussianPairwise{}
-
 func (gaussianPairwise) Name() string { return "gaussian-pairwise" }
 func (gaussianPairwise) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
@@ -45,7 +43,7 @@ func (gaussianPairwise) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("pairwise moments are for normal models without a missingness mechanism")
 	}
-	if _, ok := o.(Plain); !ok {
+	if o != Classical {
 		return errors.New("pairwise moments are for the classical objective and columns without bounds")
 	}
 	return nil
@@ -58,12 +56,10 @@ func (gaussianPairwise) CheckDomain(s *domain.Domain) error {
 	return nil
 }
 
-func (l gaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
-	b.Fail(errNoProgram)
+func (gaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
+	b.Failf("the loss of pairwise moments has no steps over rows: it is for networks")
 	return Result{}
 }
-
-var errNoProgram = errors.New("the loss of pairwise moments has no steps over rows: it is for networks")
 
 func (gaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
@@ -78,22 +74,11 @@ func (gaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, c
 // (docs/theory/ordinal.md#eq-latent-em).
 var GaussianLatent Loss = gaussianLatent{}
 
-type gaussianLatent struct{}
-
-var _ OfMatrix = gaussianLatent{}
+type gaussianLatent struct{ gaussianPairwise }
 
 func (gaussianLatent) Name() string { return "gaussian-latent" }
 func (gaussianLatent) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Ordinal: true}
-}
-
-func (gaussianLatent) Check(m model.Model, o Objective) error { return gaussianPairwise{}.Check(m, o) }
-
-func (gaussianLatent) CheckDomain(s *domain.Domain) error { return gaussianPairwise{}.CheckDomain(s) }
-
-// Add implements Loss; it fails, because there is no program.
-func (gaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, w Weighting) Result {
-	return gaussianPairwise{}.Add(b, m, o, r, w)
 }
 
 // To judge a P of other rows it uses pairwise moments; with nominal columns, latent moments of

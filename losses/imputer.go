@@ -57,7 +57,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o
 		if of := (nets.ImputerRows{X: x0, Mask: mask, Signal: at.Signal, Noise: at.Noise}); ok {
 			surrogate, reported = normalImputer(b, k, normal, m, s, of, at, noise)
 		} else {
-			surrogate, reported = strataImputer(b, imp, m, of, at, noise)
+			surrogate, reported = strataImputer(b, imp.Draw(b, of, noise), m, of, at)
 		}
 		b.Minimise(b.Sum(b.Prod(weight, surrogate)), imp.Params()...)
 		b.Output(OutputReported, b.Sum(b.Prod(weight, reported)))
@@ -87,8 +87,7 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 // Its reparametrised φ-gradient is that of Σ_k π_k (log q'_φ(x_k) − sg(log q_θ)) − Σ_k sg(π_k s_θ)ᵀ
 // x_k over missing cells: the first part is the gradient through the weights and q', the second the
 // gradient through the draws.
-func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.ImputerRows, at Rows, noise graph.Node) (surrogate, reported graph.Node) {
-	draw := imp.Draw(b, of, noise)
+func strataImputer(b *graph.Builder, draw nets.Strata, m model.Model, of nets.ImputerRows, at Rows) (surrogate, reported graph.Node) {
 	at.R = draw.K
 	missing := b.GroupRepeat(b.Map(graph.Complement, of.Mask), draw.K)
 	at.X = b.Add(b.GroupRepeat(of.X, draw.K), b.Prod(missing, draw.X))
@@ -111,45 +110,35 @@ func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.Im
 // the conditional on the box, and its draws are restricted later.
 func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, m model.Model, s *domain.Domain, of nets.ImputerRows, at Rows, z graph.Node) (surrogate, reported graph.Node) {
 	rows, d := graph.Shape(of.X)
-	missing := b.Map(graph.Complement, of.Mask)
 	mean, logSD := imp.Mean(b, of), imp.LogDeviation(b)
-	sd := b.Rows(b.Map(graph.Exp, logSD), rows)
-	level := imp.LevelLogDeviation(b, of.Signal, of.Noise)
-	if level != nil {
-		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
-	}
-
 	var mass graph.Node // log mass of the normal in the section (b, 1), nil without a domain
 	if s.Bounded() {
-		z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
+		z, mass = restrict(b, s, z, mean, logSD)
 	}
-	draw := b.Add(mean, b.Prod(sd, z))
-	at.X = b.Add(of.X, b.Prod(missing, draw))
-	terms := at.Evaluate(b, m)
-	if k == Fisher { // restriction does not change the score
-		inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
-		if level != nil {
-			inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
-		}
-		gap := b.Add(b.Prod(z, inverse), terms.NeedScore(b))
-		loss := b.RowSum(b.Prod(missing, b.Map(graph.Square, gap)))
-		return loss, loss
-	}
-	logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, z)), logSD))))
+	draw := nets.DrawNormal(b, imp, of, mean, z)
 	if mass != nil {
-		logQ = b.Sub(logQ, mass)
+		draw.LogDensity = b.Sub(draw.LogDensity, mass)
 	}
-	if level != nil {
-		logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
+	if k == KL {
+		return strataImputer(b, draw, m, of, at)
 	}
-	surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(graph.Detach(b, terms.NeedScore(b)), draw))))
-	return surrogate, b.Sub(logQ, terms.NeedLogDensity(b))
+	inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
+	if level := imp.LevelLogDeviation(b, of.Signal, of.Noise); level != nil {
+		inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
+	}
+	missing := b.Map(graph.Complement, of.Mask)
+	at.X = b.Add(of.X, b.Prod(missing, draw.X))
+	// Restriction does not change the score.
+	gap := b.Add(b.Prod(z, inverse), at.Evaluate(b, m).NeedScore(b))
+	loss := b.RowSum(b.Prod(missing, b.Map(graph.Square, gap)))
+	return loss, loss
 }
 
-func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
+func restrict(b *graph.Builder, s *domain.Domain, z, mean, logSD graph.Node) (restricted, mass graph.Node) {
 	rows, d := graph.Shape(z)
 	restricted = z
 	if s.Box() {
+		inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
 		lower := b.Prod(b.Sub(b.Input(inputLower, rows, d), mean), inverse)
 		upper := b.Prod(b.Sub(b.Input(inputUpper, rows, d), mean), inverse)
 		restricted = graph.Transport(b, z, lower, upper)
@@ -160,7 +149,7 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	}
 	// Along u = σ∘a/‖σ∘a‖ the standardised draw stays below β = (b − aᵀμ)/‖σ∘a‖.
 	a := b.Input(inputCut, rows, d)
-	scaled := b.Prod(a, sd)
+	scaled := b.Prod(a, b.Rows(b.Map(graph.Exp, logSD), rows))
 	size := b.Map(inverseRoot, b.RowDot(scaled, scaled))
 	u := b.Prod(scaled, b.Columns(size, d))
 	beta := b.Prod(b.Sub(b.Input(inputCutBound, rows, 1), b.RowDot(a, mean)), size)

@@ -83,7 +83,7 @@ type LossNeeds struct {
 	Density  bool // the model's log density, with any weighting
 	Normal   bool // a normal model, positive definite on each row's missing cells
 	NoDraws  bool // closed-form expectations: zero-filled rows, r = 1
-	Products bool // products of averages over the same draws, see CrossAverages
+	Products bool // products of averages over the same draws, see LeaveOneOut
 
 	// CompletedRows means that the objective is evaluated on Rows.Completed. Draws must be in
 	// Program.Input(InputX) before Bind, so float32 is not supported.

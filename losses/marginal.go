@@ -31,10 +31,10 @@ func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 	c2 := b.Scale(2, parts.Quadratic)
 
 	var h, baseline graph.Node // (B, 1): h of a draw, and the estimate of E_i[h]
-	if cross, ok := weighting.(CrossAverages); ok {
-		other := graph.Detach(b, cross.Others(b, parts.Score, r))
+	if cross, ok := weighting.(leaveOneOut); ok {
+		other := graph.Detach(b, cross.others(b, parts.Score, r))
 		h = b.Add(parts.Linear, b.GroupDot(c2, b.Prod(other, parts.Score), r))
-		baseline = b.Add(cross.Others(b, parts.Linear, r), b.GroupDot(c2, cross.OtherPairs(b, parts.Score, r), r))
+		baseline = b.Add(cross.others(b, parts.Linear, r), b.GroupDot(c2, cross.otherPairs(b, parts.Score, r), r))
 	} else {
 		h = b.Add(parts.Linear, b.GroupDot(graph.Detach(b, b.Prod(c2, mean)), parts.Score, r))
 		baseline = b.GroupRepeat(graph.GroupMean(b, w, h, r), r)

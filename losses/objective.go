@@ -40,13 +40,6 @@ type Objective interface {
 	Bind(p graph.Inputs, batch *data.Batch, rng *rand.Rand)
 }
 
-// Plain is Hyvärinen's objective: a completed row has the loss Σ_{j∈Λ} 2D_j + s_j², with
-// closed-form expectations for a normal model.
-type Plain interface {
-	Objective
-	Plain()
-}
-
 // Drawing is an objective that draws at random, by the rng of Bind or AddNoise.
 type Drawing interface {
 	Objective
@@ -78,8 +71,6 @@ type Noising interface {
 var Classical Objective = classical{}
 
 type classical struct{}
-
-func (classical) Plain() {}
 
 func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)

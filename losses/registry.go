@@ -3,8 +3,6 @@ package losses
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"missingscore/data/domain"
 	"missingscore/internal/spelling"
@@ -27,10 +25,7 @@ func byName[T interface{ Name() string }](all ...T) map[string]T {
 
 // WeightingByName returns a weighting of Weightings.
 func WeightingByName(name string) (Weighting, error) {
-	if w, ok := Weightings[name]; ok {
-		return w, nil
-	}
-	return nil, spelling.Unknown("weighting", name, slices.Sorted(maps.Keys(Weightings)))
+	return spelling.Find("weighting", name, Weightings)
 }
 
 // Objectives are the objectives by name.
@@ -82,9 +77,9 @@ func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	if name == "auto" {
 		name = AutoObjective(s.Domain)
 	}
-	make, ok := Objectives[name]
-	if !ok {
-		return nil, spelling.Unknown("objective", name, slices.Sorted(maps.Keys(Objectives)))
+	make, err := spelling.Find("objective", name, Objectives)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("objective %s: %w", name, err)

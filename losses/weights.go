@@ -31,17 +31,6 @@ type WeightingNeeds struct {
 	Draws    int  // minimum number of draws per row
 }
 
-// CrossAverages is a weighting that, for each draw, averages over the row's other draws, so that
-// products of averages are unbiased.
-type CrossAverages interface {
-	Weighting
-	// Others returns, for each draw, the mean of f (B, m) over the other draws.
-	Others(b *graph.Builder, f graph.Node, r int) graph.Node
-	// OtherPairs returns, for each draw, the unbiased estimate of E[s]² (B, m) from the other
-	// draws.
-	OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node
-}
-
 // Uniform is w_ik = 1/r, for draws from the target distribution. Products of averages use all r
 // draws, as in the paper, with a bias of O(1/r).
 var Uniform Weighting = uniform{}
@@ -109,16 +98,16 @@ func (leaveOneOut) Check(l Loss) error {
 	return nil
 }
 
-// Others implements CrossAverages: (Σ_l f_l − f_k)/(r−1).
-func (leaveOneOut) Others(b *graph.Builder, f graph.Node, r int) graph.Node {
+// others is, for each draw, the mean of f (B, m) over the other draws, (Σ_l f_l − f_k)/(r−1).
+func (leaveOneOut) others(b *graph.Builder, f graph.Node, r int) graph.Node {
 	return b.Scale(1/float64(r-1), b.Sub(b.GroupRepeat(b.GroupSum(f, r), r), f))
 }
 
-// OtherPairs implements CrossAverages:
-// u_k = ((Σ_{l≠k} s_l)² − Σ_{l≠k} s_l²)/((r−1)(r−2)).
-func (w leaveOneOut) OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node {
-	sum := w.Others(b, s, r)                         // Σ/(r−1)
-	square := w.Others(b, b.Map(graph.Square, s), r) // Σ²/(r−1)
+// otherPairs is, for each draw, the unbiased estimate of E[s]² (B, m) from the other draws,
+// ((Σ_{l≠k} s_l)² − Σ_{l≠k} s_l²)/((r−1)(r−2)).
+func (w leaveOneOut) otherPairs(b *graph.Builder, s graph.Node, r int) graph.Node {
+	sum := w.others(b, s, r)                         // Σ/(r−1)
+	square := w.others(b, b.Map(graph.Square, s), r) // Σ²/(r−1)
 	n := float64(r - 1)
 	return b.Scale(1/(n*float64(r-2)), b.Sub(b.Scale(n*n, b.Map(graph.Square, sum)), b.Scale(n, square)))
 }

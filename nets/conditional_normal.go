@@ -21,17 +21,14 @@ import (
 func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delta, halfLogDet graph.Node) {
 	n, d := graph.Shape(r)
 	k := &conditionals{d: d, rows: make([]conditional, n)}
-	delta = b.Apply(graph.Op{Name: "conditional normal", Rows: n, Cols: d, Kernel: k.draw, Constant: []bool{false, true, false, true},
+	both := b.Apply(graph.Op{Name: "conditional normal", Rows: n, Cols: d + 1, Kernel: k.draw, Constant: []bool{false, true, false, true},
 		Reverse: func(out, g graph.Node) []graph.Node {
-			byR := b.Apply(graph.Op{Name: "conditional normal by r", Rows: n, Cols: d, Kernel: k.byR}, r, mask, omega, noise, out, g)
-			return []graph.Node{byR, nil, b.Apply(graph.Op{Name: "conditional normal by Ω", Rows: d, Cols: d, Kernel: k.byOmega}, r, mask, omega, noise, out, g), nil}
+			by := func(name string, rows int, kernel graph.Kernel[float64]) graph.Node {
+				return b.Apply(graph.Op{Name: name, Rows: rows, Cols: d, Kernel: kernel}, r, omega, out, g)
+			}
+			return []graph.Node{by("conditional normal by r", n, k.byR), nil, by("conditional normal by Ω", d, k.byOmega), nil}
 		}}, r, mask, omega, noise)
-	// δ is an input so that the factors are computed first.
-	halfLogDet = b.Apply(graph.Op{Name: "half log det", Rows: n, Cols: 1, Kernel: k.halfLogDet, Constant: []bool{false, true},
-		Reverse: func(_, g graph.Node) []graph.Node {
-			return []graph.Node{b.Apply(graph.Op{Name: "half log det'", Rows: d, Cols: d, Kernel: k.inverses}, omega, delta, g), nil}
-		}}, omega, graph.Detach(b, delta))
-	return delta, halfLogDet
+	return graph.SomeColumns(b, both, 0, d), graph.SomeColumns(b, both, d, 1)
 }
 
 type conditionals struct {
@@ -58,7 +55,7 @@ func (k *conditionals) draw(out []float64, in [][]float64) error {
 	r, mask, omega, noise := in[0], in[1], in[2], in[3]
 	clear(out)
 	for i := range k.rows {
-		c, from := &k.rows[i], i*k.d
+		c, from, to := &k.rows[i], i*k.d, out[i*(k.d+1):][:k.d+1] // to: δ, ½ log det Ω_mm
 		c.gaps = c.gaps[:0]
 		for j, m := range mask[from : from+k.d] {
 			if m == 0 {
@@ -87,7 +84,8 @@ func (k *conditionals) draw(out []float64, in [][]float64) error {
 		c.solve(blas.Trans, c.mean)
 		c.solve(blas.Trans, c.spread)
 		for a, j := range c.gaps {
-			out[from+j] = c.spread[a] - c.mean[a]
+			to[j] = c.spread[a] - c.mean[a]
+			to[k.d] += math.Log(c.factor[a*m+a])
 		}
 	}
 	return nil
@@ -103,11 +101,11 @@ func (c *conditional) pick(row []float64) []float64 {
 
 // byR is the gradient with respect to r: −Ω_om Ω_mm⁻¹ g.
 func (k *conditionals) byR(out []float64, in [][]float64) error {
-	omega, g := in[2], in[5]
+	omega, g := in[1], in[3]
 	clear(out)
 	for i := range k.rows {
 		c, from := &k.rows[i], i*k.d
-		v := c.pick(g[from : from+k.d])
+		v := c.pick(g[i*(k.d+1):])
 		if len(v) == 0 {
 			continue
 		}
@@ -124,14 +122,14 @@ func (k *conditionals) byR(out []float64, in [][]float64) error {
 
 // byOmega is the gradient with respect to Ω, summed over rows. With v = Ω_mm⁻¹ g, y the mean, w the
 // spread and p = C⁻¹g it is −v rᵀ in the rows of the missing cells, v yᵀ on Ω_mm, plus the gradient
-// through C, the lower triangle of −w pᵀ, mapped to Ω_mm (Murray 2016, "Differentiation of the
-// Cholesky decomposition", eq. 9).
+// through C, mapped to Ω_mm (Murray 2016, "Differentiation of the Cholesky decomposition", eq. 9):
+// the lower triangle of −w pᵀ, and 1/C_aa of ½ log det Ω_mm = Σ log C_aa.
 func (k *conditionals) byOmega(out []float64, in [][]float64) error {
-	r, g := in[0], in[5]
+	r, g := in[0], in[3]
 	clear(out)
 	for i := range k.rows {
-		c, from := &k.rows[i], i*k.d
-		p := c.pick(g[from : from+k.d])
+		c, from, by := &k.rows[i], i*k.d, g[i*(k.d+1):]
+		p := c.pick(by)
 		m := len(p)
 		if m == 0 {
 			continue
@@ -144,6 +142,7 @@ func (k *conditionals) byOmega(out []float64, in [][]float64) error {
 			for e := range a + 1 {
 				byC[a*m+e] = -c.spread[a] * p[e]
 			}
+			byC[a*m+a] += by[k.d] / c.factor[a*m+a]
 		}
 		through := c.throughFactor(byC)
 		for a, j := range c.gaps {
@@ -175,37 +174,4 @@ func (c *conditional) throughFactor(byC []float64) []float64 {
 	blas64.Trsm(blas.Left, blas.Trans, 1, c.triangle(), s)
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.triangle(), s)
 	return phi
-}
-
-func (k *conditionals) halfLogDet(out []float64, _ [][]float64) error {
-	for i := range k.rows {
-		c, m := &k.rows[i], len(k.rows[i].gaps)
-		out[i] = 0
-		for a := range m {
-			out[i] += math.Log(c.factor[a*m+a])
-		}
-	}
-	return nil
-}
-
-// inverses is the gradient of Σ g ½ log det Ω_mm: ½ g Ω_mm⁻¹ on the gaps.
-func (k *conditionals) inverses(out []float64, in [][]float64) error {
-	g := in[2]
-	clear(out)
-	for i := range k.rows {
-		c, m := &k.rows[i], len(k.rows[i].gaps)
-		if m == 0 || g[i] == 0 {
-			continue
-		}
-		inverse := append([]float64(nil), c.factor...)
-		if !graph.InvertFactor(inverse, m, m) {
-			return errors.New("the imputer's covariance is not positive definite")
-		}
-		for a, j := range c.gaps {
-			for e, l := range c.gaps {
-				out[j*k.d+l] += g[i] / 2 * inverse[max(a, e)*m+min(a, e)]
-			}
-		}
-	}
-	return nil
 }

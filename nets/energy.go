@@ -18,7 +18,7 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 		return nil, err
 	}
 	if o.NoiseConditional {
-		return &noiseEnergy{f, d, o.clean()}, nil
+		return &noisy{f, d, o.clean(), noiseEnergy}, nil
 	}
 	return newEnergy(d, f), nil
 }
@@ -95,25 +95,6 @@ func (m *energy) Rescale(mean, deviation []float64) error {
 // where e are features of log(σ/a). The network adds a∇f/(σ√(a²+σ²)) to the score, the
 // preconditioning of Karras et al. (2022). f grows at most linearly, so q is integrable for every θ
 // and level.
-type noiseEnergy struct {
-	*perceptron
-	d     int
-	Clean Level // the level of Evaluate
-}
-
-func (m *noiseEnergy) Dim() int { return m.d }
-
-func (m *noiseEnergy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	n, _ := graph.Shape(x)
-	signal, noise := m.Clean.nodes(b, n)
-	return m.terms(b, x, signal, noise)
-}
-
-func (m *noiseEnergy) AtNoise(signal, noise graph.Node) model.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
-}
-
-func (m *noiseEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
-	c := m.preconditioned(b, x, signal, noise, nil)
+func noiseEnergy(b *graph.Builder, c preconditioned, x graph.Node) model.Evaluation {
 	return model.Derive(b, x, b.Add(c.by(0), b.Scale(0.5, b.RowDot(x, c.base))))
 }

@@ -5,9 +5,12 @@
 package nets
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/strictjson"
 )
 
 // Imputer is a trainable distribution q'_φ(x_mis | x_obs) (paper, "Variational Approximation").
@@ -55,3 +58,32 @@ type NormalConditional interface {
 // ImputerMaker makes an imputer of d columns from options, a JSON object or nothing for the
 // defaults; rng draws random starts.
 type ImputerMaker func(d int, options []byte, rng *rand.Rand) (Imputer, error)
+
+// imputerOptions are the options of an imputer with hidden layers.
+type imputerOptions[O any] interface {
+	resolved() O // with the defaults
+	// size returns, of resolved options, the units of a hidden layer and the number of parameters.
+	size(d int) (units, numbers int, err error)
+}
+
+// maker reads options and refuses sizes that exceed the limits before memory is allocated.
+func maker[O imputerOptions[O], I Imputer](make func(d int, o O, rng *rand.Rand) I) ImputerMaker {
+	return func(d int, text []byte, rng *rand.Rand) (Imputer, error) {
+		var o O
+		if err := strictjson.Options(text, &o); err != nil {
+			return nil, err
+		}
+		o = o.resolved()
+		units, numbers, err := o.size(d)
+		if err != nil {
+			return nil, err
+		}
+		if units < 0 || units > MostUnits {
+			return nil, fmt.Errorf("%d units: 1 to %d are possible", units, MostUnits)
+		}
+		if err := model.CheckSize(float64(numbers), "an imputer of %d units for %d columns", units, d); err != nil {
+			return nil, err
+		}
+		return make(d, o, rng), nil
+	}
+}

@@ -15,16 +15,34 @@ type Level struct {
 
 var leastLevel = Level{1, 0.01}
 
-func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
-	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
+// noisy is a network at any noise level: terms evaluate it, with a nil mask for complete rows.
+type noisy struct {
+	*perceptron
+	d     int
+	Clean Level // the level of Evaluate
+	terms func(b *graph.Builder, c preconditioned, x graph.Node) model.Evaluation
 }
 
+func (m *noisy) Dim() int { return m.d }
+
+func (m *noisy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	n, _ := graph.Shape(x)
+	level := func(v float64) graph.Node { return b.Rows(b.Constant(1, 1, []float64{v}), n) }
+	return m.AtNoise(level(m.Clean.Signal), level(m.Clean.Noise)).Evaluate(b, x)
+}
+
+func (m *noisy) AtNoise(signal, noise graph.Node) model.Model { return bound{m, m, signal, noise, nil} }
+
+// bound is a network at given levels and masks.
 type bound struct {
 	model.Model
-	terms func(b *graph.Builder, x graph.Node) model.Evaluation
+	of                  *noisy
+	signal, noise, mask graph.Node
 }
 
-func (m bound) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x) }
+func (m bound) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	return m.of.terms(b, m.of.preconditioned(b, x, m.signal, m.noise, m.mask), x)
+}
 
 const levelFeatures = 5
 

@@ -8,7 +8,6 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/strictjson"
 )
 
 // LinearOptions configures NewLinearImputer.
@@ -28,7 +27,7 @@ type linearImputer struct {
 	options LinearOptions
 	mean    *graph.Param // μ (1, d)
 	packed  *graph.Param // L, as in graph.FillCholeskyFactor
-	layers  [3]layer
+	layers  []layer
 	params  []*graph.Param
 }
 
@@ -40,21 +39,6 @@ type NormalStart interface {
 	StartAt(mean []float64, precision mat.Symmetric) error
 }
 
-func newLinear(d int, text []byte, rng *rand.Rand) (Imputer, error) {
-	var o LinearOptions
-	if err := strictjson.Options(text, &o); err != nil {
-		return nil, err
-	}
-	if err := checkUnits(o.Hidden); err != nil {
-		return nil, err
-	}
-	o = o.resolved()
-	if err := checkImputer(d, o.Hidden, numbersOf(o.widths(d)...)+float64(d+d*(d+1)/2)); err != nil {
-		return nil, err
-	}
-	return NewLinearImputer(d, o, rng), nil
-}
-
 func (o LinearOptions) resolved() LinearOptions {
 	if o.Hidden == 0 {
 		o.Hidden = 100
@@ -64,22 +48,20 @@ func (o LinearOptions) resolved() LinearOptions {
 
 func (o LinearOptions) widths(d int) []int { return []int{2 * d, o.Hidden, o.Hidden, d} }
 
+func (o LinearOptions) size(d int) (units, numbers int, err error) {
+	return o.Hidden, numbersOf(o.widths(d)...) + d + d*(d+1)/2, nil
+}
+
 // NewLinearImputer makes a linear imputer of d columns with weights drawn from rng. It starts at
 // independent standard normals.
 func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
 	m := &linearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
 	m.params = []*graph.Param{m.mean, m.packed}
-	sizes := o.widths(d)
-	for l := range m.layers {
-		w := layer{graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1]), graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])}
-		if l < len(m.layers)-1 {
-			uniformFanIn(w.weight, sizes[l], rng)
-			uniformFanIn(w.bias, sizes[l], rng)
-		}
-		m.layers[l] = w
-		m.params = append(m.params, w.weight, w.bias)
-	}
+	m.layers = newLayers(&m.params, o.widths(d), rng)
+	last := m.layers[len(m.layers)-1]
+	clear(last.weight.Value)
+	clear(last.bias.Value)
 	return m
 }
 
@@ -109,10 +91,7 @@ func (m *linearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Nod
 	mean := b.Param(m.mean)
 	r := b.Prod(rows.Mask, b.AddRow(rows.X, b.Scale(-1, mean)))
 	delta, halfLogDet := conditionalNormal(b, r, rows.Mask, b.MatMul(false, true, l, l), noise)
-	h := graph.ConcatColumns(b, rows.X, rows.Mask)
-	for i, layer := range m.layers {
-		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), i < len(m.layers)-1)
-	}
+	h := rectified(b, m.layers, graph.ConcatColumns(b, rows.X, rows.Mask))
 	missing := b.Map(graph.Complement, rows.Mask)
 	log := b.Sub(halfLogDet, b.Scale(0.5, b.RowSum(b.Prod(missing, b.Map(graph.Square, noise)))))
 	return Strata{K: 1, X: b.Add(b.Add(h, b.Rows(mean, n)), delta), LogDensity: log}

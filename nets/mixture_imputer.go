@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
-	"missingscore/internal/strictjson"
 )
 
 // MixtureOptions configures NewMixtureImputer.
@@ -32,28 +31,6 @@ type mixtureImputer struct {
 	params  []*graph.Param
 }
 
-func newMixture(d int, text []byte, rng *rand.Rand) (Imputer, error) {
-	var o MixtureOptions
-	if err := strictjson.Options(text, &o); err != nil {
-		return nil, err
-	}
-	if o.Components < 0 || o.Components > MostComponents {
-		return nil, fmt.Errorf("%d components: 1 to %d are possible", o.Components, MostComponents)
-	}
-	if err := checkUnits(o.Hidden); err != nil {
-		return nil, err
-	}
-	o = o.resolved()
-	outputs := 2 * d * o.Components
-	if o.Components > 1 {
-		outputs += o.Components
-	}
-	if err := checkImputer(d, o.Hidden, numbersOf(2*d, o.Hidden, o.Hidden, outputs)); err != nil {
-		return nil, err
-	}
-	return NewMixtureImputer(d, o, rng), nil
-}
-
 func (o MixtureOptions) resolved() MixtureOptions {
 	if o.Components == 0 {
 		o.Components = 5
@@ -64,18 +41,29 @@ func (o MixtureOptions) resolved() MixtureOptions {
 	return o
 }
 
+func (o MixtureOptions) size(d int) (units, numbers int, err error) {
+	if o.Components < 1 || o.Components > MostComponents {
+		return 0, 0, fmt.Errorf("%d components: 1 to %d are possible", o.Components, MostComponents)
+	}
+	outputs := 2 * d * o.Components
+	if o.Components > 1 {
+		outputs += o.Components
+	}
+	return o.Hidden, numbersOf(2*d, o.Hidden, o.Hidden, outputs), nil
+}
+
 // NewMixtureImputer makes a mixture imputer of d columns with weights drawn from rng. It starts
 // with K normals of standard deviation about 1 and standard normal means.
 func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
 	m := &mixtureImputer{d: d, options: o}
 	k := o.Components
-	m.hidden[0] = newLayer(&m.params, "hidden 1", 2*d, o.Hidden, rng)
-	m.hidden[1] = newLayer(&m.params, "hidden 2", o.Hidden, o.Hidden, rng)
-	m.means = newLayer(&m.params, "means", o.Hidden, k*d, rng)
-	m.logSDs = newLayer(&m.params, "log sds", o.Hidden, k*d, rng)
+	m.hidden[0] = newLayer(&m.params, "hidden 1", "hidden 1 bias", 2*d, o.Hidden, rng)
+	m.hidden[1] = newLayer(&m.params, "hidden 2", "hidden 2 bias", o.Hidden, o.Hidden, rng)
+	m.means = newLayer(&m.params, "means", "means bias", o.Hidden, k*d, rng)
+	m.logSDs = newLayer(&m.params, "log sds", "log sds bias", o.Hidden, k*d, rng)
 	if k > 1 {
-		m.logits = newLayer(&m.params, "logits", o.Hidden, k, rng)
+		m.logits = newLayer(&m.params, "logits", "logits bias", o.Hidden, k, rng)
 	}
 	for i := range m.means.bias.Value { // break the symmetry of components
 		m.means.bias.Value[i] += rng.NormFloat64()

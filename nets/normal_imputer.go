@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
-	"missingscore/internal/strictjson"
 )
 
 // NormalOptions configures NewNormalImputer; the zero value is the paper's imputer.
@@ -27,27 +26,12 @@ type NormalOptions struct {
 type normalImputer struct {
 	d       int
 	options NormalOptions
-	layers  [3]layer
+	layers  []layer
 	// logSD is log σ: (1, 1), or (1, d) with NormalOptions.DiagonalSD.
 	logSD *graph.Param
 	// slope is (β, γ) of a noise-conditional imputer (2, 1), else nil.
 	slope  *graph.Param
 	params []*graph.Param
-}
-
-func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
-	var o NormalOptions
-	if err := strictjson.Options(text, &o); err != nil {
-		return nil, err
-	}
-	if err := checkUnits(o.Hidden); err != nil {
-		return nil, err
-	}
-	o = o.resolved()
-	if err := checkImputer(d, o.Hidden, numbersOf(o.widths(d)...)); err != nil {
-		return nil, err
-	}
-	return NewNormalImputer(d, o, rng), nil
 }
 
 func (o NormalOptions) resolved() NormalOptions {
@@ -68,6 +52,10 @@ func (o NormalOptions) widths(d int) []int {
 	return []int{in, o.Hidden, o.Hidden, d}
 }
 
+func (o NormalOptions) size(d int) (units, numbers int, err error) {
+	return o.Hidden, numbersOf(o.widths(d)...), nil
+}
+
 // NewNormalImputer makes a normal imputer of d columns with weights drawn from rng.
 func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) NormalConditional {
 	o = o.resolved()
@@ -76,15 +64,7 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) NormalConditional 
 		sds = d
 	}
 	m := &normalImputer{d: d, options: o, logSD: graph.NewParam("log sd", 1, sds)}
-	sizes := o.widths(d)
-	for l := range m.layers {
-		w := graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1])
-		b := graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])
-		uniformFanIn(w, sizes[l], rng)
-		uniformFanIn(b, sizes[l], rng)
-		m.layers[l] = layer{w, b}
-		m.params = append(m.params, w, b)
-	}
+	m.layers = newLayers(&m.params, o.widths(d), rng)
 	m.params = append(m.params, m.logSD)
 	if o.NoiseConditional {
 		m.slope = graph.NewParam("log sd by level", 2, 1)
@@ -100,31 +80,25 @@ func (m *normalImputer) Params() []*graph.Param { return m.params }
 
 func (m *normalImputer) Options() any { return m.options }
 
-func (m *normalImputer) LevelOptions(Level) any {
-	o := m.options
-	o.NoiseConditional = true
-	return o
-}
-
 func (m *normalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
 
 func (m *normalImputer) Noise() int { return m.d }
 
-// Draw adds x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ.
 func (m *normalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+	return DrawNormal(b, m, rows, m.Mean(b, rows), noise)
+}
+
+// DrawNormal adds x' = mean + σ z, with log density −½‖z_mis‖² − Σ log σ.
+func DrawNormal(b *graph.Builder, m NormalConditional, rows ImputerRows, mean, z graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
-	missing := b.Map(graph.Complement, rows.Mask)
-	mean, logSD := m.Mean(b, rows), m.LogDeviation(b)
+	missing, logSD := b.Map(graph.Complement, rows.Mask), m.LogDeviation(b)
 	sd := b.Rows(b.Map(graph.Exp, logSD), n)
-	level := m.LevelLogDeviation(b, rows.Signal, rows.Noise)
-	if level != nil {
+	log := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, z)), logSD))))
+	if level := m.LevelLogDeviation(b, rows.Signal, rows.Noise); level != nil {
 		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
-	}
-	log := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Map(graph.Square, noise)), logSD))))
-	if level != nil {
 		log = b.Sub(log, b.Prod(b.RowSum(missing), level))
 	}
-	return Strata{K: 1, X: b.Add(mean, b.Prod(sd, noise)), LogDensity: log}
+	return Strata{K: 1, X: b.Add(mean, b.Prod(sd, z)), LogDensity: log}
 }
 
 func (m *normalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
@@ -142,9 +116,7 @@ func (m *normalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 	if m.options.NoiseConditional {
 		h = graph.ConcatColumns(b, h, column(b, signal, noise, quarterLog))
 	}
-	for l, layer := range m.layers {
-		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
-	}
+	h = rectified(b, m.layers, h)
 	if m.options.NoiseConditional {
 		h = times(b, size(b, signal, noise), h)
 	}

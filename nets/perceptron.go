@@ -7,6 +7,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/spelling"
 )
 
 // NetworkOptions configures an energy or a score network.
@@ -36,7 +37,6 @@ func (o NetworkOptions) clean() Level {
 // where e are features of the noise level and, with Gaps, 1 − mask.
 type perceptron struct {
 	options    NetworkOptions
-	asked      NetworkOptions // options without defaults
 	activation *graph.Function
 	hidden     []layer
 	level      *graph.Param // U; nil without noise levels
@@ -51,15 +51,14 @@ func (o NetworkOptions) checkLayers(d, k int) error {
 			return fmt.Errorf("hidden layer %d has %d units: 1 to %d are possible", l+1, h, MostUnits)
 		}
 	}
-	weights := numbersOf(slices.Concat([]int{d}, o.Hidden)...) + float64(k*o.Hidden[len(o.Hidden)-1])
+	weights := numbersOf(slices.Concat([]int{d}, o.Hidden)...) + k*o.Hidden[len(o.Hidden)-1]
 	if o.NoiseConditional {
-		weights += float64(levelFeatures * o.Hidden[0])
+		weights += levelFeatures * o.Hidden[0]
 	}
-	return model.CheckSize(weights, "a network of %d hidden layers for %d columns", len(o.Hidden), d)
+	return model.CheckSize(float64(weights), "a network of %d hidden layers for %d columns", len(o.Hidden), d)
 }
 
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
-	asked := o
 	if o.Hidden == nil {
 		o.Hidden = []int{64, 64}
 	}
@@ -77,7 +76,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if c := o.clean(); !(c.Signal > 0) || !(c.Noise > 0) {
 		return nil, fmt.Errorf("a clean level of signal %v and noise %v: both must be positive", c.Signal, c.Noise)
 	}
-	activation, err := graph.NewActivation(o.Activation)
+	activation, err := spelling.Find("smooth activation", o.Activation, graph.Activations)
 	if err != nil {
 		return nil, err
 	}
@@ -87,18 +86,16 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if err := o.checkLayers(d, k); err != nil {
 		return nil, err
 	}
-	p := &perceptron{options: o, asked: asked, activation: activation}
+	p := &perceptron{options: o, activation: activation}
 	add := func(name string, rows, cols, inputs int) *graph.Param {
 		q := graph.NewParam(name, rows, cols)
 		uniformFanIn(q, inputs, rng)
 		p.params = append(p.params, q)
 		return q
 	}
-	in := d
-	for l, h := range o.Hidden {
-		p.hidden = append(p.hidden, layer{add(fmt.Sprintf("weight %d", l+1), in, h, in), add(fmt.Sprintf("bias %d", l+1), 1, h, in)})
-		in = h
-	}
+	widths := slices.Concat([]int{d}, o.Hidden)
+	in := widths[len(o.Hidden)]
+	p.hidden = newLayers(&p.params, widths, rng)
 	if o.NoiseConditional {
 		rows := levelFeatures
 		if o.Gaps {
@@ -126,15 +123,6 @@ func (p *perceptron) TrainingDefaults() model.Training {
 		ImputerSteps: 3,
 		Draws:        2,
 	}
-}
-
-func (p *perceptron) LevelOptions(clean Level) any {
-	o := p.asked
-	o.NoiseConditional = true
-	if o.Clean == (Level{}) {
-		o.Clean = clean
-	}
-	return o
 }
 
 func (p *perceptron) Options() any { return p.options }

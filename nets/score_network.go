@@ -19,7 +19,7 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 	}
 	f.offset = graph.NewParam("output bias", 1, d)
 	f.params = append(f.params, f.offset)
-	switch n := (&noiseScoreNetwork{f, d, o.clean()}); {
+	switch n := (noiseScoreNetwork{&noisy{f, d, o.clean(), noiseScore}}); {
 	case o.NoiseConditional && o.Gaps:
 		return gapScoreNetwork{n}, nil
 	case o.NoiseConditional:
@@ -51,33 +51,16 @@ func (m *scoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation
 //	s(x; a, σ) = −x/(a²+σ²) + a/(σ√(a²+σ²)) F_θ(x/√(a²+σ²), e)
 //
 // where e are features of log(σ/a): the preconditioning of Karras et al. (2022).
-type noiseScoreNetwork struct {
-	*perceptron
-	d     int
-	Clean Level // the level of Evaluate
-}
+type noiseScoreNetwork struct{ *noisy }
 
-func (m *noiseScoreNetwork) Dim() int { return m.d }
-
-func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
+func (m noiseScoreNetwork) TrainingDefaults() model.Training {
 	t := m.perceptron.TrainingDefaults()
 	t.Epochs = func(batches int, _ bool) int { return max(25, model.EpochsOf(10_000, batches)) }
 	t.PatientSteps, t.HeldOutDraws = 2000, 32
 	return t
 }
 
-func (m *noiseScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	n, _ := graph.Shape(x)
-	signal, noise := m.Clean.nodes(b, n)
-	return m.terms(b, x, signal, noise, nil)
-}
-
-func (m *noiseScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, nil) }}
-}
-
-func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise, mask graph.Node) model.Evaluation {
-	c := m.preconditioned(b, x, signal, noise, mask)
+func noiseScore(b *graph.Builder, c preconditioned, x graph.Node) model.Evaluation {
 	return model.DeriveScore(b, x, b.Add(c.by(1), c.base))
 }
 
@@ -87,8 +70,8 @@ func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise, mask graph
 //	s_j(x_Λ; a, σ, Λ), the score of the observed cells Λ alone
 //
 // Evaluate and AtNoise return the score of complete rows.
-type gapScoreNetwork struct{ *noiseScoreNetwork }
+type gapScoreNetwork struct{ noiseScoreNetwork }
 
 func (m gapScoreNetwork) AtGaps(signal, noise, mask graph.Node) model.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, mask) }}
+	return bound{m, m.noisy, signal, noise, mask}
 }

@@ -321,7 +321,7 @@ func autoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 	_, normal := model.AsNormal(m)
 	_, determined := m.(model.Identified)
 	_, noising := o.(losses.Noising)
-	_, plain := o.(losses.Plain)
+	plain := o == losses.Classical
 	switch {
 	case err != nil:
 		return "", err

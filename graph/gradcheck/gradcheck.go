@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/graph"
 	"missingscore/graph/model"
 )
@@ -64,55 +66,20 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 // differences of its score, at the rows of x (n, d). Compared is 0 for parts that the model does not have.
 func Model(m model.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
-	n := len(x) / d
-	p, err := graph.Build(func(b *graph.Builder) {
-		t := model.Evaluate(b, m, b.Input("x", n, d))
-		if t.LogDensity != nil {
-			b.Output("log density", t.LogDensity)
-		}
-		b.Output("score", t.NeedScore(b))
-		if t.Diagonal != nil {
-			b.Output("diagonal", t.Diagonal)
-		}
-	})
-	if err != nil {
-		return score, diagonal, err
-	}
-	at := func(j int, h float64) (log, s, diag []float64, err error) {
-		in := p.Input("x")
-		copy(in, x)
-		for i := range n {
-			in[i*d+j] += h
-		}
-		err = p.Run()
-		clone := func(name string) []float64 {
-			if !p.HasOutput(name) {
-				return nil
-			}
-			return append([]float64(nil), p.Output(name)...)
-		}
-		return clone("log density"), clone("score"), clone("diagonal"), err
-	}
-	_, s0, d0, err := at(0, 0)
-	if err != nil {
-		return score, diagonal, err
-	}
 	for j := range d {
-		lu, su, _, err := at(j, step)
+		v := make([]float64, len(x))
+		for i := j; i < len(v); i += d {
+			v[i] = 1
+		}
+		at, slope, err := along(m, x, v, step, false)
 		if err != nil {
 			return score, diagonal, err
 		}
-		ld, sd, _, err := at(j, -step)
-		if err != nil {
-			return score, diagonal, err
+		for i, numeric := range slope["log density"] {
+			score.see(at["score"][i*d+j], numeric, "row %d, column %d", i, j)
 		}
-		for i := range n {
-			if lu != nil {
-				score.see(s0[i*d+j], (lu[i]-ld[i])/(2*step), "row %d, column %d", i, j)
-			}
-			if d0 != nil {
-				diagonal.see(d0[i*d+j], (su[i*d+j]-sd[i*d+j])/(2*step), "row %d, column %d", i, j)
-			}
+		for i := j; i < len(at["diagonal"]); i += d {
+			diagonal.see(at["diagonal"][i], slope["score"][i], "row %d, column %d", i/d, j)
 		}
 	}
 	return score, diagonal, nil
@@ -120,35 +87,50 @@ func Model(m model.Model, x []float64, step float64) (score, diagonal Difference
 
 // HessianProduct compares H v with central differences of the score along v, at rows x and v (n, d).
 func HessianProduct(m model.Model, x, v []float64, step float64) (diff Difference, err error) {
+	at, slope, err := along(m, x, v, step, true)
+	for i, exact := range at["product"] {
+		diff.see(exact, slope["score"][i], "row %d, column %d", i/m.Dim(), i%m.Dim())
+	}
+	return diff, err
+}
+
+// along returns the parts of a model at x, and their central differences along v.
+func along(m model.Model, x, v []float64, step float64, product bool) (at, slope map[string][]float64, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
 		t := model.Evaluate(b, m, b.Input("x", n, d))
 		b.Output("score", t.NeedScore(b))
-		b.Output("product", t.NeedHessianProduct(b)(b.Input("v", n, d)))
+		if t.LogDensity != nil {
+			b.Output("log density", t.LogDensity)
+		}
+		if t.Diagonal != nil {
+			b.Output("diagonal", t.Diagonal)
+		}
+		if product {
+			b.Output("product", t.NeedHessianProduct(b)(b.Constant(n, d, v)))
+		}
 	})
 	if err != nil {
-		return diff, err
+		return nil, nil, err
 	}
-	copy(p.Input("v"), v)
-	at := func(h float64) (score, product []float64, err error) {
-		for i := range x {
-			p.Input("x")[i] = x[i] + h*v[i]
+	slope = map[string][]float64{}
+	for _, h := range []float64{step, -step, 0} {
+		floats.AddScaledTo(p.Input("x"), x, h, v)
+		if err := p.Run(); err != nil {
+			return nil, nil, err
 		}
-		err = p.Run()
-		return append(score, p.Output("score")...), append(product, p.Output("product")...), err
+		at = map[string][]float64{}
+		for _, name := range []string{"log density", "score", "diagonal", "product"} {
+			if !p.HasOutput(name) {
+				continue
+			}
+			at[name] = p.Output(name)
+			if h != 0 {
+				slope[name] = append(slope[name], make([]float64, len(at[name])-len(slope[name]))...)
+				floats.AddScaled(slope[name], 0.5/h, at[name])
+			}
+		}
 	}
-	_, product, err := at(0)
-	if err != nil {
-		return diff, err
-	}
-	up, _, err := at(step)
-	if err != nil {
-		return diff, err
-	}
-	down, _, err := at(-step)
-	for i := range product {
-		diff.see(product[i], (up[i]-down[i])/(2*step), "row %d, column %d", i/d, i%d)
-	}
-	return diff, err
+	return at, slope, nil
 }

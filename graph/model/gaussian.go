@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
@@ -115,33 +117,21 @@ func (g *Gaussian) Mean() []float64 {
 			_, exponent := math.Frexp(size)
 			unit[j] = math.Ldexp(1, -exponent/2)
 		}
-	}
-	for j := range unit {
-		mu[j] *= unit[j]
-		for k := j; k < g.d; k++ {
+		for k := range j + 1 {
 			p.SetSym(j, k, p.At(j, k)*unit[j]*unit[k])
 		}
 	}
+	floats.Mul(mu, unit)
 	if !solve(p, mu) {
-		for j := range mu {
-			mu[j] = math.NaN()
-		}
-		return mu
+		return slices.Repeat([]float64{math.NaN()}, g.d)
 	}
-	for j := range unit {
-		mu[j] *= unit[j]
-	}
+	floats.Mul(mu, unit)
 	return mu
 }
 
 func solve(p *mat.SymDense, b []float64) (ok bool) {
 	d := len(b)
-	lower := make([]float64, d*d)
-	for j := range d {
-		for k := range j + 1 {
-			lower[j*d+k] = p.At(j, k)
-		}
-	}
+	lower := mat.DenseCopyOf(p).RawMatrix().Data
 	if graph.Factor(lower, d, d) {
 		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: lower}, blas64.Vector{N: d, Inc: 1, Data: b}
 		blas64.Trsv(blas.NoTrans, l, v)
@@ -149,36 +139,20 @@ func solve(p *mat.SymDense, b []float64) (ok bool) {
 		return true
 	}
 	var v mat.VecDense
-	if err := v.SolveVec(p, mat.NewVecDense(d, b)); err != nil && !isCondition(err) {
+	if c, fails := v.SolveVec(p, mat.NewVecDense(d, b)).(mat.Condition); fails && math.IsInf(float64(c), 1) {
 		return false
 	}
 	copy(b, v.RawVector().Data)
 	return true
 }
 
-func isCondition(err error) bool {
-	c, ok := err.(mat.Condition)
-	return ok && !math.IsInf(float64(c), 1)
-}
-
 // SetMean sets μ; for Natural set the precision first.
 func (g *Gaussian) SetMean(mu []float64) {
 	copy(g.Location.Value, mu)
-	if g.kind != Natural {
-		return
+	if g.kind == Natural {
+		v := mat.NewVecDense(g.d, g.Location.Value)
+		v.MulVec(g.Precision(), mat.VecDenseCopyOf(v))
 	}
-	eta, i := make([]float64, g.d), 0
-	for j, v := range mu {
-		row := g.Packed.Value[i : i+g.d-j]
-		i += len(row)
-		sum := v * row[0]
-		for k, p := range row[1:] {
-			sum += mu[j+1+k] * p
-			eta[j+1+k] += v * p
-		}
-		eta[j] += sum
-	}
-	copy(g.Location.Value, eta)
 }
 
 // Precision returns a copy of P.
@@ -186,10 +160,14 @@ func (g *Gaussian) Precision() *mat.SymDense {
 	if g.kind != CholeskyFactor {
 		return graph.Unpack(g.d, g.Packed.Value)
 	}
-	p := mat.NewSymDense(g.d, nil)
-	l := make([]float64, g.d*g.d)
-	graph.FillCholeskyFactor(l, g.Packed.Value, g.d)
-	p.SymOuterK(1, mat.NewDense(g.d, g.d, l))
+	return factored(1, g.Packed.Value, g.d)
+}
+
+// factored returns c LLᵀ of the packed parameters of L.
+func factored(c float64, packed []float64, d int) *mat.SymDense {
+	p, l := mat.NewSymDense(d, nil), make([]float64, d*d)
+	graph.FillCholeskyFactor(l, packed, d)
+	p.SymOuterK(c, mat.NewDense(d, d, l))
 	return p
 }
 
@@ -215,23 +193,11 @@ func (g *Gaussian) Free() Coupled {
 func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 
 func packSymmetric(packed []float64, p mat.Symmetric) {
-	d, i := p.SymmetricDim(), 0
 	if sparse, ok := p.(interface{ PackTo(packed []float64) }); ok {
 		sparse.PackTo(packed)
 		return
 	}
-	if own, ok := p.(*mat.SymDense); ok {
-		raw := own.RawSymmetric()
-		for j := range d {
-			i += copy(packed[i:], raw.Data[j*raw.Stride+j:j*raw.Stride+d])
-		}
-		return
-	}
-	for j := range d {
-		for k := j; k < d; k, i = k+1, i+1 {
-			packed[i] = p.At(j, k)
-		}
-	}
+	copy(packed, graph.Pack(p))
 }
 
 func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {

@@ -38,13 +38,7 @@ type Parametric interface {
 
 func symmetricQuantity(name string, p *mat.SymDense) Quantity {
 	d := p.SymmetricDim()
-	q := Quantity{Name: name, Rows: d, Cols: d, Value: make([]float64, 0, d*d), Symmetric: true}
-	for j := range d {
-		for k := range d {
-			q.Value = append(q.Value, p.At(j, k))
-		}
-	}
-	return q
+	return Quantity{Name: name, Rows: d, Cols: d, Value: mat.DenseCopyOf(p).RawMatrix().Data, Symmetric: true}
 }
 
 func pick(qs []Quantity, name string, rows, cols int) ([]float64, error) {

@@ -88,18 +88,15 @@ func (q *Quartic) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 
 // Theta returns a copy of θ.
 func (q *Quartic) Theta() *mat.SymDense {
-	t := mat.NewSymDense(q.d, nil)
-	if q.free {
-		for j := range q.d {
-			for k := j; k < q.d; k++ {
-				t.SetSym(j, k, 0-q.Packed.Value[graph.PackedIndex(q.d, j, k)]) // not −0
-			}
-		}
-		return t
+	if !q.free {
+		return factored(-1, q.Packed.Value, q.d)
 	}
-	l := make([]float64, q.d*q.d)
-	graph.FillCholeskyFactor(l, q.Packed.Value, q.d)
-	t.SymOuterK(-1, mat.NewDense(q.d, q.d, l))
+	t := mat.NewSymDense(q.d, nil)
+	for j := range q.d {
+		for k := j; k < q.d; k++ {
+			t.SetSym(j, k, 0-q.Packed.Value[graph.PackedIndex(q.d, j, k)]) // not −0
+		}
+	}
 	return t
 }
 

@@ -3,9 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 
 	"missingscore/internal/memory"
 	"missingscore/internal/spelling"
@@ -37,9 +35,9 @@ func CheckSize(numbers float64, what string, args ...any) error {
 
 // New makes a model of Models.
 func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
-	make, ok := Models[name]
-	if !ok {
-		return nil, spelling.Unknown("model", name, slices.Sorted(maps.Keys(Models)))
+	make, err := spelling.Find("model", name, Models)
+	if err != nil {
+		return nil, err
 	}
 	m, err := make(d, options, rng)
 	if err != nil {

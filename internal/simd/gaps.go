@@ -1,13 +1,10 @@
 package simd
 
-// Gaps holds the indices of a row's missing cells.
-type Gaps struct{ at []int }
+// Gaps are the indices of a row's missing cells.
+type Gaps []int
 
 func (g *Gaps) Set(mask []float64) {
-	if cap(g.at) <= len(mask) {
-		g.at = make([]int, len(mask)+1)
-	}
-	at, n := g.at[:len(mask)+1], 0
+	at, n := grown(*g, len(mask)+1), 0
 	for j, m := range mask { // branch-free for random gaps
 		at[n] = j
 		one := 0
@@ -16,18 +13,16 @@ func (g *Gaps) Set(mask []float64) {
 		}
 		n += one
 	}
-	g.at = at[:n]
+	*g = at[:n]
 }
 
-func (g *Gaps) At() []int { return g.at }
-
 // Scatter sets each row of out (r, d) to row, with missing cells from z in turn.
-func Scatter[T Float](out, row, z []T, g *Gaps) {
+func Scatter[T Float](out, row, z []T, at Gaps) {
 	d := len(row)
-	for ; len(out) > 0; out, z = out[d:], z[len(g.at):] {
+	for ; len(out) > 0; out, z = out[d:], z[len(at):] {
 		copy(out, row)
-		x, z := out[:d], z[:len(g.at)]
-		for k, j := range g.at {
+		x, z := out[:d], z[:len(at)]
+		for k, j := range at {
 			x[j] = z[k]
 		}
 	}

@@ -187,10 +187,10 @@ func TestGapsAndSeen(t *testing.T) {
 	require.Equal(t, []float64{0, 1, 0}, mask)
 	var g Gaps
 	g.Set(mask)
-	require.Equal(t, []int{0, 2}, g.At())
+	require.Equal(t, []int{0, 2}, []int(g))
 	out := make([]float64, 6)
-	Scatter(out, []float64{0, 5, 0}, []float64{1, 2, 3, 4}, &g)
+	Scatter(out, []float64{0, 5, 0}, []float64{1, 2, 3, 4}, g)
 	require.Equal(t, []float64{1, 5, 2, 3, 5, 4}, out)
 	g.Set([]float64{1})
-	require.Empty(t, g.At())
+	require.Empty(t, []int(g))
 }

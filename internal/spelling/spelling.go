@@ -3,6 +3,8 @@ package spelling
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +19,15 @@ func DidYouMean(typed string, known []string) string {
 // Unknown is the error of an unknown name: there is no WHAT "NAME" (did you mean …?); WHATs are ….
 func Unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %q%s; %s are %s", what, name, DidYouMean(name, known), plural(what), strings.Join(known, ", "))
+}
+
+// Find returns the value of a name, or the error Unknown.
+func Find[V any](what, name string, of map[string]V) (v V, err error) {
+	v, ok := of[name]
+	if !ok {
+		err = Unknown(what, name, slices.Sorted(maps.Keys(of)))
+	}
+	return v, err
 }
 
 func plural(what string) string {

@@ -100,7 +100,13 @@ func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *dom
 
 func newSource(t *testing.T, e estimator.Estimator, m *model.Gaussian, support *domain.Domain) (source.Source, error) {
 	table := sample(t, e, support)
-	return e.Source.New(source.Setting{Model: m, Table: table, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: table.N, Draws: 4, ProposalSD: 1, Domain: support})
+	s := source.Setting{Model: m, Table: table, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: table.N, Draws: 4, ProposalSD: 1, Domain: support}
+	if e.Source.Memory != nil {
+		var err error
+		s.Memory, err = e.Source.Memory(s)
+		require.NoError(t, err)
+	}
+	return e.Source.New(s)
 }
 
 func box() *domain.Domain {

@@ -31,7 +31,6 @@ import (
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 )
@@ -143,7 +142,7 @@ func (c combination) spec() trainers.Spec {
 
 // noise is one level for models that do not learn many.
 func (c combination) noise() json.RawMessage {
-	if _, learns := c.start(seed).(nets.LevelLearner); c.objective == "denoising" && !learns {
+	if c.objective == "denoising" && c.model != "energy" && c.model != "score-network" {
 		return json.RawMessage(`{"noise":{"kind":"fixed"}}`)
 	}
 	return nil

@@ -122,8 +122,8 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 	clear(x[len(b.Rows)*r*d:]) // padding
 	return n.each(b, &f.deviations, func(i int, mask, mean []float64) error {
 		f.gaps.Set(mask)
-		gaps, constant := len(f.gaps.At()), 0.0
-		for k, j := range f.gaps.At() {
+		gaps, constant := len(f.gaps), 0.0
+		for k, j := range f.gaps {
 			constant -= f.deviations.log[j]
 			f.mean[k], f.sd[k] = T(mean[j]), T(f.deviations.sd[j])
 		}
@@ -137,7 +137,7 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 		}
 		simd.Mul(draws, draws, f.sd[:gaps])
 		simd.Add(draws, draws, f.mean[:gaps])
-		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, draws, &f.gaps)
+		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, draws, f.gaps)
 		return nil
 	})
 }

@@ -49,7 +49,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 	s.bounds, s.along, s.several = s.bounds[:0], s.along[:0], false
 	s.log = 0
 	s.domain.Section(&s.section, x, mask)
-	for k, j := range s.gaps.At() {
+	for k, j := range s.gaps {
 		sd := s.deviations.sd[j]
 		s.log -= s.deviations.log[j]
 		if s.domain.BoundedColumn(j) {
@@ -78,7 +78,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 		return nil
 	}
 	s.beta = h.B
-	for _, j := range s.gaps.At() {
+	for _, j := range s.gaps {
 		s.along = append(s.along, h.A[j]*s.deviations.sd[j])
 		s.beta -= h.A[j] * mean[j]
 	}
@@ -91,7 +91,7 @@ func (s *restricted) row(x, mask, mean []float64) error {
 
 // draw writes len(log) draws of the row and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
-	d, m := len(s.x), len(s.gaps.At())
+	d, m := len(s.x), len(s.gaps)
 	if s.several {
 		for k := range log {
 			copy(x[k*d:], s.x)
@@ -128,12 +128,12 @@ func (s *restricted) half(z []float64) {
 
 func (s *restricted) place(x, z []float64) (log float64) {
 	copy(x, s.x)
-	for k, j := range s.gaps.At() {
+	for k, j := range s.gaps {
 		x[j] = s.mean[j] + float64(s.deviations.sd[j]*z[k])
 	}
 	for _, b := range s.bounds { // rounding may cross the boundary
 		x[b.j] = min(max(x[b.j], b.low), b.high)
 	}
-	z = z[:len(s.gaps.At())]
+	z = z[:len(s.gaps)]
 	return s.log - 0.5*simd.Dot(z, z)
 }

@@ -48,7 +48,7 @@ type Setting struct {
 	ProposalSD float64      // for Kind.ProposalSD
 	DType      graph.DType
 	Domain     *domain.Domain // support; nil: all of R^d
-	Memory     Memory         // result of Kind.Memory; nil: the source's own
+	Memory     Memory         // result of Kind.Memory
 }
 
 // Kind is a kind of source.

@@ -31,42 +31,20 @@ type chain struct {
 	workers int
 	turns   uint64 // turns done
 	law     *law
-	total   *sums
-	part    [parts]*sums
+	total   sums
+	part    [parts]sums
 }
 
+// sums over rows: mean is Σz (d), cov the upper triangle of Σzzᵀ (d, d), and cuts has the cells
+// below each threshold, their expected number for missing ones.
 type sums struct {
+	*law
 	number float64
-	first  []float64   // (d) Σz
-	second []float64   // (d, d) Σzz', upper triangle
-	below  [][]float64 // (d): cells below each threshold; expected number for missing ones
-}
-
-func (l *law) newSums() *sums {
-	d := len(l.mean)
-	s := &sums{first: make([]float64, d), second: make([]float64, d*d), below: make([][]float64, d)}
-	for j, cuts := range l.cuts {
-		s.below[j] = make([]float64, len(cuts))
-	}
-	return s
 }
 
 func (s *sums) clear() {
 	s.number = 0
-	clear(s.first)
-	clear(s.second)
-	for _, b := range s.below {
-		clear(b)
-	}
-}
-
-func (s *sums) add(other *sums) {
-	s.number += other.number
-	floats.Add(s.first, other.first)
-	floats.Add(s.second, other.second)
-	for j, b := range other.below {
-		floats.Add(s.below[j], b)
-	}
+	clear(s.all)
 }
 
 // newChain starts with pairwise moments and slightly reduced correlations, with categories at the
@@ -74,16 +52,15 @@ func (s *sums) add(other *sums) {
 func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
-	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d)}
-	c.law.blocks, c.law.block = blocks, places(blocks, d)
+	cuts := make([][]float64, d)
+	copy(cuts, t.Cuts)
+	c.law = newLaw(cuts, blocks)
 	for j := range d {
 		for k := range d {
 			c.law.cov[j*d+k] = 0.9 * m.S[j*d+k]
 		}
 		c.law.cov[j*d+j] = m.S[j*d+j]
-		if t.Ordinal(j) {
-			c.law.cuts[j] = append([]float64{}, t.Cuts[j]...)
-		}
+		copy(c.law.cuts[j], cuts[j])
 	}
 	times := make([]uint64, t.N)
 	for i, row := range rows {
@@ -110,9 +87,9 @@ func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, 
 			}
 		}
 	}
-	c.total = c.law.newSums()
+	c.total.law = newLaw(cuts, blocks)
 	for k := range c.part {
-		c.part[k] = c.law.newSums()
+		c.part[k].law = newLaw(cuts, blocks)
 	}
 	return c
 }
@@ -121,18 +98,18 @@ func (c *chain) turn(ctx context.Context) (*law, error) {
 	if err := c.sweep(ctx); err != nil {
 		return nil, err
 	}
-	c.law.set(c.total)
+	c.law.set(&c.total)
 	return c.law, nil
 }
 
 func (c *chain) average(ctx context.Context, turns int) (*law, error) {
-	mean := c.law.zero()
+	mean := newLaw(c.law.cuts, c.law.blocks)
 	for range turns {
 		l, err := c.turn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		mean.add(l, 1/float64(turns))
+		floats.AddScaled(mean.all, 1/float64(turns), l.all)
 	}
 	return mean, nil
 }
@@ -149,8 +126,9 @@ func (c *chain) sweep(ctx context.Context) error {
 	c.turns++
 	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
-	for k, s := range c.part {
+	for k := range c.part {
 		pool.Go(func() error {
+			s := &c.part[k]
 			s.clear()
 			var rng stream.Stream
 			for i := k * len(c.rows) / parts; i < (k+1)*len(c.rows)/parts; i++ {
@@ -166,7 +144,8 @@ func (c *chain) sweep(ctx context.Context) error {
 	}
 	c.total.clear()
 	for _, s := range c.part {
-		c.total.add(s)
+		c.total.number += s.number
+		floats.Add(c.total.all, s.all)
 	}
 	return nil
 }
@@ -184,7 +163,7 @@ func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s
 		if !c.seen[at] {
 			row[j] = mean + sd*rng.NormFloat64()
 			for k, cut := range cuts {
-				s.below[j][k] += c.once[i] * 0.5 * math.Erfc((mean-cut)/sd/math.Sqrt2)
+				s.cuts[j][k] += c.once[i] * 0.5 * math.Erfc((mean-cut)/sd/math.Sqrt2)
 			}
 			continue
 		}
@@ -201,7 +180,7 @@ func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s
 		}
 		row[j] = mean + sd*truncnorm.Transport(rng.NormFloat64(), (low-mean)/sd, (high-mean)/sd)
 		for k := c.level[at]; k < len(cuts); k++ {
-			s.below[j][k] += c.once[i]
+			s.cuts[j][k] += c.once[i]
 		}
 	}
 	for k, b := range l.blocks {
@@ -218,8 +197,8 @@ func (c *chain) count(i int, s *sums) {
 	d, once := c.d, c.once[i]
 	row := c.z[i*d : i*d+d]
 	s.number += once
-	floats.AddScaled(s.first, once, row)
+	floats.AddScaled(s.mean, once, row)
 	for j, v := range row {
-		floats.AddScaled(s.second[j*d+j:j*d+d], once*v, row[j:])
+		floats.AddScaled(s.cov[j*d+j:j*d+d], once*v, row[j:])
 	}
 }

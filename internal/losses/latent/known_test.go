@@ -17,7 +17,7 @@ import (
 
 // 2/π for a median split, 1 for a number, Σ p E[z | level]² for four levels.
 func TestKnownOfThresholds(t *testing.T) {
-	l := newLaw(mixed(nil, nil, 0, 0, 0))
+	l := lawOf(mixed(nil, nil, 0, 0, 0))
 	l.cuts[0], l.cuts[1] = []float64{0}, []float64{-1.1, 0.2, 0.9}
 	ends, want := []float64{-9, -1.1, 0.2, 0.9, 9}, 0.0
 	first := func(z float64) float64 { return z * distuv.UnitNormal.Prob(z) }
@@ -29,7 +29,7 @@ func TestKnownOfThresholds(t *testing.T) {
 }
 
 func nominalLaw(mean ...float64) *law {
-	l := newLaw(mixed(nil, nil, len(mean)))
+	l := lawOf(mixed(nil, nil, len(mean)))
 	copy(l.mean, mean)
 	return l
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/data"
 	"missingscore/internal/losses/pairmoments"
 )
@@ -58,7 +60,9 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		if err != nil {
 			return nil, err
 		}
-		mean = first.with(second)
+		mean = newLaw(c.law.cuts, c.law.blocks)
+		floats.AddScaled(mean.all, 0.5, first.all)
+		floats.AddScaled(mean.all, 0.5, second.all)
 		if far := differ(first, second); far <= limit || round == mostRounds {
 			fill(m, t, mean, turns, far, far <= limit)
 			return m, nil

@@ -116,10 +116,10 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 		if k < burn {
 			continue
 		}
-		floats.AddScaled(first, 1./sweeps/copies, c.total.first)
-		floats.AddScaled(second, 1./sweeps/copies, c.total.second)
+		floats.AddScaled(first, 1./sweeps/copies, c.total.mean)
+		floats.AddScaled(second, 1./sweeps/copies, c.total.cov)
 		if of.Cuts[1] != nil {
-			below += c.total.below[3][0] / sweeps / copies
+			below += c.total.cuts[3][0] / sweeps / copies
 		}
 	}
 	wantFirst, wantSecond, share := quadrature(s, mean, values[0], free, inside)
@@ -131,7 +131,7 @@ func rowMoments(t *testing.T, of *data.Table, values, mean []float64, free int, 
 	}
 	if of.Cuts[1] != nil {
 		require.InDelta(t, share, below, 0.003)
-		require.Equal(t, []float64{0, copies}, c.total.below[1][:2])
+		require.Equal(t, []float64{0, copies}, c.total.cuts[1][:2])
 	}
 }
 

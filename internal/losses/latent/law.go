@@ -3,6 +3,7 @@ package latent
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -13,6 +14,7 @@ import (
 
 // law is a normal distribution with thresholds of ordinal columns.
 type law struct {
+	all  []float64   // memory of mean, cov and cuts
 	mean []float64   // (d), 0 for ordinal columns
 	cov  []float64   // (d, d), diagonal 1 for ordinal columns
 	cuts [][]float64 // (d), nil for other columns
@@ -39,17 +41,17 @@ const nominalRows = 0.25
 // rows.
 func (l *law) set(s *sums) {
 	d := len(l.mean)
-	floats.ScaleTo(l.mean, 1/s.number, s.first)
+	floats.ScaleTo(l.mean, 1/s.number, s.mean)
 	unit := make([]float64, d)
 	for j := range d {
 		unit[j] = 1
 		if l.cuts[j] != nil {
-			unit[j] = 1 / math.Sqrt(s.second[j*d+j]/s.number-l.mean[j]*l.mean[j])
+			unit[j] = 1 / math.Sqrt(s.cov[j*d+j]/s.number-l.mean[j]*l.mean[j])
 		}
 	}
 	for j := range d {
 		for k := j; k < d; k++ {
-			v := (s.second[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
+			v := (s.cov[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
 			if j != k && (l.block[j] < 0 || l.block[j] != l.block[k]) {
 				v *= s.number / (s.number + l.prior())
 			}
@@ -62,7 +64,7 @@ func (l *law) set(s *sums) {
 		}
 		l.mean[j], l.cov[j*d+j] = 0, 1
 		for k := range cuts {
-			cuts[k] = distuv.UnitNormal.Quantile(min(1, s.below[j][k]/s.number))
+			cuts[k] = distuv.UnitNormal.Quantile(min(1, s.cuts[j][k]/s.number))
 		}
 	}
 	l.exchange(s.number)
@@ -90,41 +92,24 @@ func (l *law) regressions() (coefficients, deviation []float64, err error) {
 	return coefficients, deviation, nil
 }
 
+// newLaw returns a law of zeros with as many thresholds as cuts.
+func newLaw(cuts [][]float64, blocks []data.Block) *law {
+	d := len(cuts)
+	all := make([]float64, d+d*d+len(slices.Concat(cuts...)))
+	l := &law{all: all, mean: all[:d:d], cov: all[d : d+d*d : d+d*d], cuts: make([][]float64, d), blocks: blocks, block: places(blocks, d)}
+	rest := all[d+d*d:]
+	for j, c := range cuts {
+		if c != nil {
+			l.cuts[j], rest = rest[:len(c)], rest[len(c):]
+		}
+	}
+	return l
+}
+
 func (l *law) clone() *law {
-	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts)), blocks: l.blocks, block: l.block}
-	for j, cuts := range l.cuts {
-		if cuts != nil {
-			c.cuts[j] = append([]float64{}, cuts...)
-		}
-	}
+	c := newLaw(l.cuts, l.blocks)
+	copy(c.all, l.all)
 	return c
-}
-
-func (l *law) add(other *law, factor float64) {
-	floats.AddScaled(l.mean, factor, other.mean)
-	floats.AddScaled(l.cov, factor, other.cov)
-	for j, cuts := range l.cuts {
-		if cuts != nil {
-			floats.AddScaled(cuts, factor, other.cuts[j])
-		}
-	}
-}
-
-func (l *law) zero() *law {
-	z := l.clone()
-	clear(z.mean)
-	clear(z.cov)
-	for _, cuts := range z.cuts {
-		clear(cuts)
-	}
-	return z
-}
-
-func (l *law) with(other *law) *law {
-	m := l.zero()
-	m.add(l, 0.5)
-	m.add(other, 0.5)
-	return m
 }
 
 // apart returns the largest difference of a correlation between two laws.

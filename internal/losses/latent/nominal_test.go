@@ -47,11 +47,7 @@ func mixed(z []float64, mean []float64, widths ...int) *data.Table {
 	return t
 }
 
-func newLaw(t *data.Table) *law {
-	l := &law{mean: make([]float64, t.D), cov: make([]float64, t.D*t.D), cuts: make([][]float64, t.D)}
-	l.blocks, l.block = nominal(t), places(nominal(t), t.D)
-	return l
-}
+func lawOf(t *data.Table) *law { return newLaw(make([][]float64, t.D), nominal(t)) }
 
 func hide(t *data.Table, i int, b data.Block) {
 	for j := b.First; j < b.First+b.Width; j++ {
@@ -97,8 +93,8 @@ func TestNominalMissingAtRandom(t *testing.T) {
 	m, err := Of(t.Context(), table, table.AllRows(), nil, 2)
 	require.NoError(t, err)
 	require.False(t, m.Unsettled)
-	truth := newLaw(table)
-	truth.cov = mat.DenseCopyOf(s).RawMatrix().Data
+	truth := lawOf(table)
+	copy(truth.cov, mat.DenseCopyOf(s).RawMatrix().Data)
 	want := truth.whitened()
 	require.InDeltaSlice(t, want, m.S, 0.12)
 	require.InDeltaSlice(t, mean, m.Mean, 0.12)
@@ -137,8 +133,9 @@ func TestNominalWithFewRows(t *testing.T) {
 func TestExchange(t *testing.T) {
 	table := mixed(nil, nil, 0, 2, 0)
 	const number = 30.
-	l := newLaw(table)
-	l.mean, l.cov = []float64{.5, .4, -.3, .1}, []float64{1, .3, -.2, .1, .3, 1.9, .7, .4, -.2, .7, .8, .5, .1, .4, .5, 1}
+	l := lawOf(table)
+	copy(l.mean, []float64{.5, .4, -.3, .1})
+	copy(l.cov, []float64{1, .3, -.2, .1, .3, 1.9, .7, .4, -.2, .7, .8, .5, .1, .4, .5, 1})
 	w := mat.NewDense(2, 2, []float64{-1, 0, 1 / math.Sqrt(3), -2 / math.Sqrt(3)}) // √2 times differences over √2, √6
 	cross := func(cov []float64) *mat.Dense {
 		var x mat.Dense

@@ -148,7 +148,7 @@ func (m *Moments) number(sum float64) float64 {
 
 func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	wide, high := min(tile, m.D-k0), min(tile, m.D-j0)
-	cross, number := p.of(j0, k0, high, wide)
+	cross, number := p(j0, k0, high, wide)
 	seen := numbers{least: math.Inf(1)}
 	for a := range high {
 		for b := range wide {
@@ -178,30 +178,21 @@ func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 }
 
 // sums returns Σ x_ij x_ik and n_jk of a pair of tiles, valid until the next call.
-type sums interface {
-	of(j0, k0, high, wide int) (cross, number []float64)
-}
+type sums func(j0, k0, high, wide int) (cross, number []float64)
 
 func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
-	if t.Counted != nil && t.Counted.Pairs != nil {
-		return &known{d: t.D, pairs: t.Counted.Pairs}, nil
+	if t.Counted == nil || t.Counted.Pairs == nil {
+		p, err := newProducts(t, rows, counts)
+		return p.of, err
 	}
-	return newProducts(t, rows, counts)
-}
-
-type known struct {
-	d             int
-	pairs         *data.Pairs
-	cross, number []float64
-}
-
-func (s *known) of(j0, k0, high, wide int) (cross, number []float64) {
-	s.cross, s.number = s.cross[:0], s.number[:0]
-	for j := j0; j < j0+high; j++ {
-		s.cross = append(s.cross, s.pairs.Cross[j*s.d+k0:][:wide]...)
-		s.number = append(s.number, s.pairs.Number[j*s.d+k0:][:wide]...)
-	}
-	return s.cross, s.number
+	pairs := t.Counted.Pairs
+	return func(j0, k0, high, wide int) (cross, number []float64) {
+		for j := j0; j < j0+high; j++ {
+			cross = append(cross, pairs.Cross[j*t.D+k0:][:wide]...)
+			number = append(number, pairs.Number[j*t.D+k0:][:wide]...)
+		}
+		return cross, number
+	}, nil
 }
 
 type products struct {
