@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"missingscore/data"
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
@@ -84,7 +82,7 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c.Penalty.Kind == "" {
 		c.Penalty.Kind = c.usual(p, method)
 	}
-	if c, err = c.resolvePenalty(p, method); err != nil {
+	if err := c.checkPenalty(p, method); err != nil {
 		return c, steps, err
 	}
 	if err := c.resolveRefit(p.Missingness != nil); err != nil {
@@ -140,7 +138,7 @@ func (c *Config) resolveRefit(law bool) error {
 		return setting.Errorf("select", kind, "the sizes of its edges need a refit; leave Spec.Network.Refit=false out")
 	case c.Refit != nil:
 		refit = *c.Refit
-	case own:
+	case own, c.Penalty.Kind == ridge: // a threshold gives no estimates
 		refit = true
 	case kind == byEBIC:
 		refit = !law
@@ -248,12 +246,4 @@ func (c Config) checkCovariates(p engine.Problem) error {
 		return setting.Errorf("covariates", strings.Join(c.Covariates, ","), "%s", refusal)
 	}
 	return nil
-}
-
-// grid is in descending order.
-func (c Config) grid() []float64 {
-	if c.Lambdas == 1 {
-		return []float64{c.LambdaMax}
-	}
-	return floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
 }

@@ -42,10 +42,11 @@ func (r *Run) Again() {
 // StepsAt returns a step of the fixed schedule at λ number k, for measuring; r cannot be used
 // afterwards.
 func (r *Run) StepsAt(k int) func(ctx context.Context) error {
-	r.Condense(r.rows)
-	f := fixed{r.problem}
+	err := r.prepare(context.Background(), l1)
 	return func(ctx context.Context) error {
-		_, err := f.advance(ctx, r.lambdas[k])
+		if err == nil {
+			_, err = fixed{r.problem}.advance(ctx, r.lambdas[k])
+		}
 		return err
 	}
 }
