@@ -3,6 +3,7 @@
 package regpath
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -170,31 +171,21 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if err := c.suits(method); err != nil {
 		return c, err
 	}
-	if c.Schedule == Fixed {
-		if c.MaxIter != 0 || c.StopTol != 0 {
-			return c, setting.Errorf("schedule", Fixed, "max_iter %d and stop_tol %v are for other schedules; use initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
-		}
-		setting.Default(&c.InitialIter, 200)
-		setting.Default(&c.IterPerLambda, c.Iterations)
-		setting.Default(&c.IterPerLambda, 10)
-		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)},
-			setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
-	}
-	if c.InitialIter != 0 || c.IterPerLambda != 0 {
-		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d and iter_per_lambda %d are for the fixed schedule; use max_iter", c.InitialIter, c.IterPerLambda)
-	}
-	setting.Default(&c.MaxIter, c.Iterations)
+	number := func(name string, value int) setting.Field { return setting.Field{Name: name, Value: float64(value)} }
+	most, tolerance := 300, 0.015
 	switch c.Schedule {
+	case Fixed:
+		setting.Default(&c.InitialIter, 200)
+		setting.Default(&c.IterPerLambda, cmp.Or(c.Iterations, 10))
+		return c, setting.Positive(number("initial_iter", c.InitialIter), number("iter_per_lambda", c.IterPerLambda), number("refine_iter", c.RefineIter))
 	case EM:
-		setting.Default(&c.MaxIter, 20)
+		most = 20
 	case Moments:
-		setting.Default(&c.MaxIter, 2000)
-		setting.Default(&c.StopTol, 1e-6)
+		most, tolerance = 2000, 1e-6
 	}
-	setting.Default(&c.MaxIter, 300)
-	setting.Default(&c.StopTol, 0.015)
-	return c, setting.Positive(setting.Field{Name: "max_iter", Value: float64(c.MaxIter)}, setting.Field{Name: "stop_tol", Value: c.StopTol},
-		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
+	setting.Default(&c.MaxIter, cmp.Or(c.Iterations, most))
+	setting.Default(&c.StopTol, tolerance)
+	return c, setting.Positive(number("max_iter", c.MaxIter), setting.Field{Name: "stop_tol", Value: c.StopTol}, number("refine_iter", c.RefineIter))
 }
 
 func (c Config) suits(method estimator.Estimator) error {
@@ -209,6 +200,10 @@ func (c Config) suits(method estimator.Estimator) error {
 		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy; use fixed", method.Name)
 	case c.Schedule == Accelerated && !method.Minimises():
 		return setting.Errorf("schedule", Accelerated, "method %s solves an equation and has no loss; use fixed", method.Name)
+	case c.Schedule == Fixed && (c.MaxIter != 0 || c.StopTol != 0):
+		return setting.Errorf("schedule", Fixed, "max_iter %d and stop_tol %v are for other schedules; use initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
+	case c.Schedule != Fixed && (c.InitialIter != 0 || c.IterPerLambda != 0):
+		return setting.Errorf("schedule", c.Schedule, "initial_iter %d and iter_per_lambda %d are for the fixed schedule; use max_iter", c.InitialIter, c.IterPerLambda)
 	}
 	return nil
 }

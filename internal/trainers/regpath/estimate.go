@@ -8,7 +8,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/losses/pairmoments"
-	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
 )
@@ -83,9 +82,6 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 }
 
 func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
-	if r.Test == nil {
-		return Tests{}, setting.Errorf("select", byFDR, "there are no tests of pairs; use ebic")
-	}
 	r.choice = start
 	return r.Test(ctx)
 }

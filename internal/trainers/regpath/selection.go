@@ -234,8 +234,6 @@ func (s Selection) Describe(bounded, law bool) string {
 		return fmt.Sprintf("false discovery rate: pairs with q ≤ %g; with few rows tested from the network of extended BIC with γ %s", s.Rate, gamma)
 	case byDensity:
 		return fmt.Sprintf("density %g", s.Density)
-	case byNone:
-		return "none: the smallest λ"
 	}
-	return s.Kind
+	return "none: the smallest λ"
 }
