@@ -139,9 +139,6 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **mixture
 			unmet = []string{fmt.Sprintf("the Markov chains that draw its rows have not converged (R-hat %.3g)", rows.Chains.WorstRHat())}
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
 	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
 		shown, modes = slices.Clone(drawn), nil

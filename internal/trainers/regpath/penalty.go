@@ -2,6 +2,7 @@ package regpath
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func ParsePenalty(text string) (p Penalty, err error) {
 		return p, setting.Errorf("penalty", text, "it is %s%s", listed(forms), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
-		if p.Alpha, err = number(value); err != nil {
+		if p.Alpha = number(value); math.IsNaN(p.Alpha) {
 			return p, setting.Errorf("penalty", text, alphaMust)
 		}
 	}

@@ -28,7 +28,7 @@ func FuzzParseSelection(f *testing.F) {
 			require.NotEmpty(t, s.Describe(false, false))
 			require.NotEmpty(t, s.Describe(true, true))
 		},
-		Accepts: []string{"ebic", "cv", "cv=2", "stars", "stars=0.1", "stability", "stability=2", "stability=2@0.9", "stability=@0.6", "fdr", "fdr=0.05", "density=0.5", "density=0", "none"},
+		Accepts: []string{"ebic", "cv", "cv=2", "stars", "stars=0.1", "stability", "stability=2", "stability=2@0.9", "stability=@0.6", "fdr", "fdr=0.05", "density=0.5", "density=0", "density=0.0", "none"},
 		Refuses: []string{"", "ebic=", "ebic=1", "EBIC", "cv=1", "cv=x", "cv=1e3", "stars=0", "stars=2", "stability=0", "stability=@0.5", "stability=1@", "stability=Inf", "fdr=0", "fdr=1", "fdr=NaN", "density", "density=NaN", "density=2", "none=1"},
 	}.Fuzz(f)
 }
