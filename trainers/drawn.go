@@ -74,8 +74,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 
 // judgeDraws sets the verdict by the check of the drawn rows.
 func judgeDraws(spec Spec, r *Result) {
-	off := slices.Clone(r.Model.Check.Off)
-	if len(off) == 0 {
+	if len(r.Model.Check.Off) == 0 {
 		if stopped, after, held := strings.Cut(r.Verdict, "; "); held && !r.Converged && strings.Contains(stopped, descent.HeldOutLoss) {
 			_, best, _ := strings.Cut(after, "; ") // after the advice
 			r.Converged = true
@@ -83,9 +82,7 @@ func judgeDraws(spec Spec, r *Result) {
 		}
 		return
 	}
-	if n := len(off) - namedColumns; n > 1 {
-		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
-	}
+	off := few(r.Model.Check.Off, namedColumns, "%d more")
 	advice := "Spec.Model.Kind mixture"
 	if spec.Model.Kind != "energy" || spec.Objective.Kind != "denoising" {
 		advice += ", or energy with Spec.Objective.Kind denoising"
@@ -142,9 +139,6 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **mixture
 			unmet = []string{fmt.Sprintf("the Markov chains that draw its rows have not converged (R-hat %.3g)", rows.Chains.WorstRHat())}
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
 	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
 		shown, modes = slices.Clone(drawn), nil
@@ -161,21 +155,17 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t
 	}
-	rng := stream.New(seed, stream.Sample, 6)
-	var rows []int
+	rng, out := stream.New(seed, stream.Sample, 6), *t
+	out.N, out.Values, out.Observed, out.Weights, out.Sampled = 0, nil, nil, nil, nil
 	if t.Weights == nil {
-		rows = rng.Perm(t.N)[:heldRows]
-	} else {
-		by := distuv.NewCategorical(t.Weights, rng)
-		for range min(t.N, heldRows) {
-			rows = append(rows, int(by.Rand()))
+		for _, i := range rng.Perm(t.N)[:heldRows] {
+			out.AppendRow(t, i)
 		}
+		return &out
 	}
-	out := *t
-	out.N, out.Values, out.Observed, out.Weights, out.Sampled = len(rows), nil, nil, nil, nil
-	for _, i := range rows {
-		out.Values = append(out.Values, t.Values[i*t.D:(i+1)*t.D]...)
-		out.Observed = append(out.Observed, t.Observed[i*t.D:(i+1)*t.D]...)
+	by := distuv.NewCategorical(t.Weights, rng)
+	for range min(t.N, heldRows) {
+		out.AppendRow(t, int(by.Rand()))
 	}
 	return &out
 }

@@ -74,7 +74,7 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 		}
 	}
 	r.Warnings = slices.Concat(contradicted(p, r.MissingAtRandom), warnings, r.Warnings)
-	if problems := implausible(p.Table, r.Model, p.Spec.Steps.Workers); len(problems) > 0 {
+	if problems := implausible(p.Table, r.Model); len(problems) > 0 {
 		r.doubt(problems)
 	}
 	if r.Network != nil && exact != "" {
@@ -176,12 +176,12 @@ const (
 
 // implausible is for normal models; columns with a domain or a missingness mechanism may have any
 // value.
-func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
+func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
 		return nil
 	}
-	columns, mean, law := observedColumns(t, workers), g.Mean(), m.Missingness
+	mean, law := g.Mean(), m.Missingness
 	var deviation []float64
 	if t.D <= invertedColumns {
 		deviation = deviations(g)
@@ -197,40 +197,27 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 		if hides(law, j) && !law.Estimated {
 			continue
 		}
-		c := columns[j]
-		if away := math.Abs(mean[k]-c.mean) / c.sd; away > farMean && (mean[k] < c.low || mean[k] > c.high) {
-			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, but its values range from %.4g to %.4g, with mean %.4g", name, mean[k], c.low, c.high, c.mean))
+		low, high, center, sd := observed(t, j)
+		if math.Abs(mean[k]-center)/sd > farMean && (mean[k] < low || mean[k] > high) {
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, but its values range from %.4g to %.4g, with mean %.4g", name, mean[k], low, high, center))
 		}
 		if deviation == nil {
 			continue
 		}
-		if ratio := deviation[k] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
-			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[k], c.sd))
+		if ratio := deviation[k] / sd; ratio > farDeviation || ratio < 1/farDeviation {
+			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[k], sd))
 		}
 	}
 	return problems
 }
 
-type observed struct{ low, high, mean, sd float64 }
-
-func observedColumns(t *data.Table, workers int) []observed {
-	columns := make([]observed, t.D)
+func observed(t *data.Table, j int) (low, high, mean, sd float64) {
 	if c := t.Counted; c != nil {
-		for j := range columns {
-			columns[j] = observed{c.Low[j], c.High[j], c.Scale.Mean[j], c.Scale.Deviation[j]}
-		}
-		return columns
+		return c.Low[j], c.High[j], c.Scale.Mean[j], c.Scale.Deviation[j]
 	}
-	err := data.EachColumn(t, workers, func() func(int, []float64) {
-		return func(j int, x []float64) {
-			mean, variance := stat.PopMeanVariance(x, nil)
-			columns[j] = observed{slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)}
-		}
-	})
-	if err != nil {
-		panic(err)
-	}
-	return columns
+	x := t.Column(j)
+	mean, variance := stat.PopMeanVariance(x, nil)
+	return slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)
 }
 
 // deviations is nil if the precision is singular.

@@ -49,13 +49,13 @@ func normalOf(t *testing.T, mean, deviation []float64) *fitted.Saved {
 func TestImplausible(t *testing.T) {
 	for _, quantile := range []float64{math.Inf(-1), 0, 1.28} {
 		table := seenAbove(2000, quantile)
-		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6}), 2), quantile)
-		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}), 2)
+		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6})), quantile)
+		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}))
 		require.Len(t, problems, 1)
 		require.Regexp(t, `^the fitted mean of volume is -27, but its values range from \S+ to \S+, with mean \d`, problems[0])
 	}
 	table := seenAbove(2000, 0)
-	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}), 2)
+	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}))
 	require.Len(t, problems, 2)
 	require.Contains(t, problems[0], "the fitted standard deviation of x is 0.1, the observed one ")
 	require.Contains(t, problems[1], "the fitted standard deviation of volume is 60, the observed one ")
@@ -63,10 +63,10 @@ func TestImplausible(t *testing.T) {
 	far := normalOf(t, []float64{0, -27}, []float64{1, 6})
 	far.Domain = domain.All(2)
 	far.Domain.Lower[1] = 0
-	require.Empty(t, implausible(table, far, 2), "before the restriction it may be")
+	require.Empty(t, implausible(table, far), "before the restriction it may be")
 	far.Domain, far.Missingness = nil, &missingness.Model{Censored: missingness.NewCensored(2)}
 	far.Missingness.Censored.Below[1] = 1
-	require.Empty(t, implausible(table, far, 2), "a law hides it there")
+	require.Empty(t, implausible(table, far), "a law hides it there")
 
 	r := &Result{Converged: true, Verdict: "converged: so"}
 	r.doubt(problems)

@@ -48,10 +48,7 @@ func checkNominal(s Spec, t *data.Table) error {
 }
 
 // mixed is nil for another model.
-func (p *Prepared) mixed() *mixture.Mixture {
-	m := model.MixedOf(p.Model)
-	return m
-}
+func (p *Prepared) mixed() *mixture.Mixture { return model.MixedOf(p.Model) }
 
 // scoresAsked returns the first setting that needs score matching, and the reason; "" if there is
 // none.

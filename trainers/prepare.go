@@ -228,16 +228,9 @@ func (p *Prepared) descentProblem(streamed bool) descent.Problem {
 	}
 }
 
-// ByBatches reports whether the estimate uses mini-batches.
+// ByBatches reports whether a fit of PrepareFile would use mini-batches with its rows in memory, too.
 func (p *Prepared) ByBatches() bool {
-	if p.Spec.Network != nil {
-		return false
-	}
-	asked := p.Spec.Descent
-	if p.file != nil {
-		asked = p.file.asked
-	}
-	c, err := asked.Resolve(p.descentProblem(false))
+	c, err := p.file.asked.Resolve(p.descentProblem(false))
 	return err == nil && c.Optimiser == "adam"
 }
 

@@ -4,6 +4,7 @@ package descent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"missingscore/graph"
@@ -45,22 +46,16 @@ func Passes(epochs int, rate float64) Config {
 
 // Check returns an error for numbers out of range.
 func (c Config) Check() error {
-	positive := []setting.Field{}
-	for _, f := range []setting.Field{
-		{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)},
-		{Name: "iterations", Value: float64(c.Iterations)}, {Name: "tolerance", Value: c.Tolerance},
-	} {
-		if f.Value != 0 {
-			positive = append(positive, f)
-		}
-	}
 	if v := c.Validation; v != nil && !(*v >= 0 && *v <= mostValidation) {
 		return setting.Errorf("validation", *v, "it must be a share of the rows, from 0 to %g", mostValidation)
 	}
 	if a := c.Average; a != nil && !(*a >= 0 && *a <= mostAveraged) {
 		return setting.Errorf("average", *a, "it must be a share of the steps, from 0 to %g", mostAveraged)
 	}
-	return setting.Positive(positive...)
+	return setting.Positive(slices.DeleteFunc([]setting.Field{
+		{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)},
+		{Name: "iterations", Value: float64(c.Iterations)}, {Name: "tolerance", Value: c.Tolerance},
+	}, func(f setting.Field) bool { return f.Value == 0 })...)
 }
 
 func (c Config) Resolve(p Problem) (Config, error) {

@@ -26,39 +26,29 @@ type Record struct {
 }
 
 type column struct {
-	name string
-	of   func(Record) string
+	name  string
+	shown bool
+	of    func(Record) string
 }
 
 func columns(history []Record) []column {
-	first := history[0]
-	number := func(name string, of func(Record) float64) column {
-		return column{name, func(r Record) string { return data.FormatNumber(of(r)) }}
-	}
-	loss := number("loss", func(r Record) float64 { return r.Loss })
-	c := []column{{"iteration", func(r Record) string { return strconv.Itoa(r.Iteration) }}}
-	if first.Lambda > 0 {
-		c = append(c, number("lambda", func(r Record) float64 { return r.Lambda }))
-	}
-	if first.Epoch > 0 {
-		c = append(c, column{"epoch", func(r Record) string { return strconv.Itoa(r.Epoch) }}, loss,
-			number("effective_sample_size", func(r Record) float64 { return r.EffectiveSize }))
-	} else {
-		c = append(c, loss)
-	}
-	if slices.ContainsFunc(history, func(r Record) bool { return !math.IsNaN(r.HeldOut) }) {
-		c = append(c, number("held_out_loss", func(r Record) float64 { return r.HeldOut }))
-	}
-	if !math.IsNaN(first.Gradient) {
-		c = append(c, number("relative_gradient", func(r Record) float64 { return r.Gradient }))
-	}
-	if first.Movement > 0 {
-		c = append(c, number("log_likelihood", func(r Record) float64 { return r.Likelihood }), number("relative_movement", func(r Record) float64 { return r.Movement }))
+	first, number := history[0], data.FormatNumber
+	held := slices.ContainsFunc(history, func(r Record) bool { return !math.IsNaN(r.HeldOut) })
+	all := []column{
+		{"iteration", true, func(r Record) string { return strconv.Itoa(r.Iteration) }},
+		{"lambda", first.Lambda > 0, func(r Record) string { return number(r.Lambda) }},
+		{"epoch", first.Epoch > 0, func(r Record) string { return strconv.Itoa(r.Epoch) }},
+		{"loss", true, func(r Record) string { return number(r.Loss) }},
+		{"effective_sample_size", first.Epoch > 0, func(r Record) string { return number(r.EffectiveSize) }},
+		{"held_out_loss", held, func(r Record) string { return number(r.HeldOut) }},
+		{"relative_gradient", !math.IsNaN(first.Gradient), func(r Record) string { return number(r.Gradient) }},
+		{"log_likelihood", first.Movement > 0, func(r Record) string { return number(r.Likelihood) }},
+		{"relative_movement", first.Movement > 0, func(r Record) string { return number(r.Movement) }},
 	}
 	for i, e := range first.Errors {
-		c = append(c, number(e.Name, func(r Record) float64 { return r.Errors[i].Value }))
+		all = append(all, column{e.Name, true, func(r Record) string { return number(r.Errors[i].Value) }})
 	}
-	return c
+	return slices.DeleteFunc(all, func(c column) bool { return !c.shown })
 }
 
 // WriteHistory writes history.csv: a line per record and a column per number of the optimiser.

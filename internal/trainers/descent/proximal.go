@@ -122,9 +122,6 @@ func (p *proximal) iterate(ctx context.Context) error {
 		p.gradient = gradient // trials overwrite it
 		to := p.step(theta, t)
 		p.set(to)
-		if !engine.Finite(to...) || !p.shrink.inside(p.shrink.matrix.Value) {
-			continue
-		}
 		if err := p.evaluate(ctx); engine.Diverged(err) {
 			continue
 		} else if err != nil {

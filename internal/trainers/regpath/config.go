@@ -3,11 +3,10 @@
 package regpath
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/internal/setting"
@@ -84,7 +83,7 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c.Penalty.Kind == "" {
 		c.Penalty.Kind = c.usual(p, method)
 	}
-	if c, err = c.resolvePenalty(p, method); err != nil {
+	if err := c.checkPenalty(p, method); err != nil {
 		return c, steps, err
 	}
 	if err := c.resolveRefit(p.Missingness != nil); err != nil {
@@ -140,7 +139,7 @@ func (c *Config) resolveRefit(law bool) error {
 		return setting.Errorf("select", kind, "the sizes of its edges need a refit; leave Spec.Network.Refit=false out")
 	case c.Refit != nil:
 		refit = *c.Refit
-	case own:
+	case own, c.Penalty.Kind == ridge: // a threshold gives no estimates
 		refit = true
 	case kind == byEBIC:
 		refit = !law
@@ -172,31 +171,21 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if err := c.suits(method); err != nil {
 		return c, err
 	}
-	if c.Schedule == Fixed {
-		if c.MaxIter != 0 || c.StopTol != 0 {
-			return c, setting.Errorf("schedule", Fixed, "max_iter %d and stop_tol %v are for other schedules; use initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
-		}
-		setting.Default(&c.InitialIter, 200)
-		setting.Default(&c.IterPerLambda, c.Iterations)
-		setting.Default(&c.IterPerLambda, 10)
-		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)},
-			setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
-	}
-	if c.InitialIter != 0 || c.IterPerLambda != 0 {
-		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d and iter_per_lambda %d are for the fixed schedule; use max_iter", c.InitialIter, c.IterPerLambda)
-	}
-	setting.Default(&c.MaxIter, c.Iterations)
+	number := func(name string, value int) setting.Field { return setting.Field{Name: name, Value: float64(value)} }
+	most, tolerance := 300, 0.015
 	switch c.Schedule {
+	case Fixed:
+		setting.Default(&c.InitialIter, 200)
+		setting.Default(&c.IterPerLambda, cmp.Or(c.Iterations, 10))
+		return c, setting.Positive(number("initial_iter", c.InitialIter), number("iter_per_lambda", c.IterPerLambda), number("refine_iter", c.RefineIter))
 	case EM:
-		setting.Default(&c.MaxIter, 20)
+		most = 20
 	case Moments:
-		setting.Default(&c.MaxIter, 2000)
-		setting.Default(&c.StopTol, 1e-6)
+		most, tolerance = 2000, 1e-6
 	}
-	setting.Default(&c.MaxIter, 300)
-	setting.Default(&c.StopTol, 0.015)
-	return c, setting.Positive(setting.Field{Name: "max_iter", Value: float64(c.MaxIter)}, setting.Field{Name: "stop_tol", Value: c.StopTol},
-		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
+	setting.Default(&c.MaxIter, cmp.Or(c.Iterations, most))
+	setting.Default(&c.StopTol, tolerance)
+	return c, setting.Positive(number("max_iter", c.MaxIter), setting.Field{Name: "stop_tol", Value: c.StopTol}, number("refine_iter", c.RefineIter))
 }
 
 func (c Config) suits(method estimator.Estimator) error {
@@ -211,6 +200,10 @@ func (c Config) suits(method estimator.Estimator) error {
 		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy; use fixed", method.Name)
 	case c.Schedule == Accelerated && !method.Minimises():
 		return setting.Errorf("schedule", Accelerated, "method %s solves an equation and has no loss; use fixed", method.Name)
+	case c.Schedule == Fixed && (c.MaxIter != 0 || c.StopTol != 0):
+		return setting.Errorf("schedule", Fixed, "max_iter %d and stop_tol %v are for other schedules; use initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
+	case c.Schedule != Fixed && (c.InitialIter != 0 || c.IterPerLambda != 0):
+		return setting.Errorf("schedule", c.Schedule, "initial_iter %d and iter_per_lambda %d are for the fixed schedule; use max_iter", c.InitialIter, c.IterPerLambda)
 	}
 	return nil
 }
@@ -248,12 +241,4 @@ func (c Config) checkCovariates(p engine.Problem) error {
 		return setting.Errorf("covariates", strings.Join(c.Covariates, ","), "%s", refusal)
 	}
 	return nil
-}
-
-// grid is in descending order.
-func (c Config) grid() []float64 {
-	if c.Lambdas == 1 {
-		return []float64{c.LambdaMax}
-	}
-	return floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
 }

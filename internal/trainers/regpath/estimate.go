@@ -8,7 +8,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/losses/pairmoments"
-	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
 )
@@ -42,10 +41,11 @@ func (r *Run) Again() {
 // StepsAt returns a step of the fixed schedule at λ number k, for measuring; r cannot be used
 // afterwards.
 func (r *Run) StepsAt(k int) func(ctx context.Context) error {
-	r.Condense(r.rows)
-	f := fixed{r.problem}
+	err := r.prepare(context.Background(), l1)
 	return func(ctx context.Context) error {
-		_, err := f.advance(ctx, r.lambdas[k])
+		if err == nil {
+			_, err = fixed{r.problem}.advance(ctx, r.lambdas[k])
+		}
 		return err
 	}
 }
@@ -82,9 +82,6 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 }
 
 func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
-	if r.Test == nil {
-		return Tests{}, setting.Errorf("select", byFDR, "there are no tests of pairs; use ebic")
-	}
 	r.choice = start
 	return r.Test(ctx)
 }

@@ -74,6 +74,9 @@ func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	case of.free != nil && !t.Complete(): // the imputations depend on the covariates
 		spare = 1.3
 	}
+	if p.Missingness != nil { // ignores the score of φ
+		spare *= 1.3
+	}
 	top := 0.0
 	for j := range t.D {
 		for k := j + 1; k < t.D; k++ {

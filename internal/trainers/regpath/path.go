@@ -2,7 +2,12 @@ package regpath
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
@@ -54,9 +59,6 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 			m.Packed.Value = nil
 		}
 	}
-	if c.LambdaMin != 0 {
-		w.lambdas = c.grid()
-	}
 	return w, nil
 }
 
@@ -69,7 +71,7 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 		}
 	}
 	w.Condense(w.rows)
-	top, ratio := 0.0, Penalty{Kind: kind}.ratio()
+	c, d, ratio := &w.Config, w.Table.D, Penalty{Kind: kind}.ratio()
 	var order []float64 // of pairs
 	if kind != l1 {
 		if err := fitPilot(ctx, w.problem); err != nil {
@@ -78,24 +80,36 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	}
 	switch {
 	case kind == adaptive:
-		w.weights = adaptiveWeights(sizes(w.State.Pilot.Packed, w.Table.D), w.Table.D)
-		w.Config, err = w.Config.span(ratio, func() float64 { return lambdaMax(w.Problem, w.weights, covariates{}) })
+		w.weights = adaptiveWeights(sizes(w.State.Pilot.Packed, d), d)
+		setting.Default(&c.LambdaMax, lambdaMax(w.Problem, w.weights, covariates{}))
 	case kind == ridge:
-		order = strengths(w.State.Pilot.Packed, w.Table.D, meanPairCount(w.Problem))
-		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(order) * (1 + 1e-12) }) // above the rounding of the grid
+		order = strengths(w.State.Pilot.Packed, d, meanPairCount(w.Problem))
+		setting.Default(&c.LambdaMax, slices.Max(order)*(1+1e-12)) // above the rounding of the grid
 	case w.matrix != nil:
 		w.weights = w.covariates.weights()
+		var top float64
 		top, ratio = w.matrix.span()
-		w.Config, err = w.Config.span(ratio, func() float64 { return top })
+		setting.Default(&c.LambdaMax, top)
 	default:
 		w.weights = w.covariates.weights()
-		w.Config, err = w.Config.spanAlike(w.Problem)
+		if c.LambdaMax == 0 {
+			c.LambdaMax = lambdaMax(w.Problem, nil, w.covariates)
+		}
+		if d > DenseColumns && c.LambdaMin == 0 && !w.Domain.Bounded() {
+			ratio = crowdedRatio(d, meanPairCount(w.Problem), nullGradient(w.Problem, w.covariates), c.LambdaMax*float64(w.Table.N*d))
+		}
 	}
-	if err != nil {
-		return err
+	if c.LambdaMax == 0 {
+		return errors.New("no two columns are correlated, so the network is empty at every λ; check the table, or give Spec.Network.LambdaMax")
 	}
-	w.lambdas = w.Config.grid()
-	switch w.Config.Schedule {
+	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)
+	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
+		return fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
+	}
+	if w.lambdas = []float64{c.LambdaMax}; c.Lambdas > 1 {
+		w.lambdas = floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
+	}
+	switch c.Schedule {
 	case Fixed:
 		w.schedule = fixed{w.problem}
 	case Accelerated:

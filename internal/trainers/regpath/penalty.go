@@ -1,7 +1,6 @@
 package regpath
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,7 +54,7 @@ func ParsePenalty(text string) (p Penalty, err error) {
 		return p, setting.Errorf("penalty", text, "it is %s%s", listed(forms), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
-		if p.Alpha, err = number(value); err != nil {
+		if p.Alpha = number(value); math.IsNaN(p.Alpha) {
 			return p, setting.Errorf("penalty", text, alphaMust)
 		}
 	}
@@ -110,15 +109,13 @@ func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	default:
 		c.Penalty.Kind = auto
 	}
-	if _, err := c.resolvePenalty(p, method); err != nil {
+	if c.checkPenalty(p, method) != nil {
 		return l1
 	}
 	return c.Penalty.Kind
 }
 
-// resolvePenalty fills in the settings that depend on the penalty, except the pilot's, and checks
-// it against the rest.
-func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Config, error) {
+func (c Config) checkPenalty(p engine.Problem, method estimator.Estimator) error {
 	kind, refusal := c.Penalty.Kind, ""
 	switch {
 	case kind != l1 && method.OfMatrix():
@@ -139,53 +136,7 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 		refusal = "its pilot needs cells missing at random; use l1"
 	}
 	if refusal != "" {
-		return c, setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)
+		return setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)
 	}
-	switch {
-	case method.OfMatrix(): // λ from its moments
-		return c, nil
-	case kind == l1:
-		return c.spanAlike(p)
-	case kind == auto:
-		_, err := c.spanAlike(p)
-		return c, err
-	case kind == ridge:
-		c.Refit = new(true) // a threshold gives no estimates
-	}
-	if c.LambdaMax == 0 { // found after the pilot
-		return c, nil
-	}
-	return c.span(c.Penalty.ratio(), nil)
-}
-
-func (c Config) spanAlike(p engine.Problem) (Config, error) {
-	of := newCovariates(p.Table, c.Covariates)
-	top := func() float64 {
-		if p.Missingness != nil {
-			return 1.3 * lambdaMax(p, nil, of) // ignores the score of φ
-		}
-		return lambdaMax(p, nil, of)
-	}
-	ratio := Penalty{Kind: l1}.ratio()
-	if d := p.Table.D; d > DenseColumns && c.LambdaMin == 0 && !p.Domain.Bounded() {
-		if c.LambdaMax == 0 {
-			c.LambdaMax = top()
-		}
-		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p, of), c.LambdaMax*float64(p.Table.N*d))
-	}
-	return c.span(ratio, top)
-}
-
-// The smallest λ is the largest over ratio.
-func (c Config) span(ratio float64, top func() float64) (Config, error) {
-	if c.LambdaMax == 0 {
-		if c.LambdaMax = top(); c.LambdaMax == 0 {
-			return c, errors.New("no two columns are correlated, so the network is empty at every λ; check the table, or give Spec.Network.LambdaMax")
-		}
-	}
-	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)
-	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
-		return c, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
-	}
-	return c, nil
+	return nil
 }

@@ -116,9 +116,8 @@ func (f *Resampled) failed(kind string) (n int, told string) {
 // step, by −2 log likelihood, mean over rows and columns. A part with a constant column has no
 // result.
 func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64, err error) {
-	rows := p.fitted(w.Table.AllRows())
 	var column *data.ColumnError
-	if _, err := w.Table.Rows(rows); errors.As(err, &column) {
+	if _, err := w.Table.Rows(p.fit); errors.As(err, &column) {
 		return nil, nil, fmt.Errorf("column %q has no variation in its rows", column.Column)
 	} else if err != nil {
 		return nil, nil, err
@@ -127,7 +126,7 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 	steps.Workers, steps.Observe = 1, nil
 	c := w.Config
 	c.Penalty = w.Penalty()
-	if run, err = newWalk(w.Problem, steps, c, &State{}, rows); err != nil {
+	if run, err = newWalk(w.Problem, steps, c, &State{}, p.fit); err != nil {
 		return nil, nil, err
 	}
 	if most := w.State.Resampled.Most; most > 0 {
@@ -217,25 +216,7 @@ func (f *Resampled) instability(of int) []float64 {
 }
 
 // rowPart has ascending rows.
-type rowPart struct {
-	fit     []int // nil: all except the held-out rows
-	heldOut []int
-}
-
-func (p rowPart) fitted(all []int) []int {
-	if p.fit != nil {
-		return p.fit
-	}
-	rows, heldOut := make([]int, 0, len(all)-len(p.heldOut)), p.heldOut
-	for _, row := range all {
-		if len(heldOut) > 0 && row == heldOut[0] {
-			heldOut = heldOut[1:]
-			continue
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
+type rowPart struct{ fit, heldOut []int }
 
 const starsSamples = 20 // as in the R packages huge and pulsar
 
@@ -246,7 +227,16 @@ func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	permuted := func(k int) []int { return stream.New(seed, stream.Replicate, uint64(k)).Perm(rows) }
 	switch s.Kind {
 	case byCV:
-		return folds(s.Folds, rows, seed)
+		parts = make([]rowPart, s.Folds)
+		for i, row := range stream.New(seed, stream.Replicate).Perm(rows) {
+			for k := range parts {
+				if p := &parts[k]; k == i%s.Folds {
+					p.heldOut = append(p.heldOut, row)
+				} else {
+					p.fit = append(p.fit, row)
+				}
+			}
+		}
 	case byStars:
 		size := int(10 * math.Sqrt(float64(rows)))
 		if rows <= 144 {
@@ -263,20 +253,6 @@ func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	}
 	for _, p := range parts {
 		slices.Sort(p.fit)
-	}
-	return parts
-}
-
-func folds(number, rows int, seed uint64) []rowPart {
-	parts := make([]rowPart, number)
-	for k := range parts {
-		parts[k].heldOut = make([]int, 0, (rows+number-1)/number)
-	}
-	for i, row := range stream.New(seed, stream.Replicate).Perm(rows) {
-		p := &parts[i%number]
-		p.heldOut = append(p.heldOut, row)
-	}
-	for _, p := range parts {
 		slices.Sort(p.heldOut)
 	}
 	return parts

@@ -19,16 +19,15 @@ import (
 func partsOf(r *Run) []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
 
 func TestPartsOfTheRows(t *testing.T) {
-	folds := folds(4, 10, 1)
+	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
 	seen := map[int]int{}
 	for _, p := range folds {
-		fit := p.fitted([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-		require.Len(t, fit, 10-len(p.heldOut))
-		require.IsIncreasing(t, fit)
+		require.Len(t, p.fit, 10-len(p.heldOut))
+		require.IsIncreasing(t, p.fit)
 		require.IsIncreasing(t, p.heldOut)
 		for _, i := range p.heldOut {
 			seen[i]++
-			require.NotContains(t, fit, i)
+			require.NotContains(t, p.fit, i)
 		}
 	}
 	require.Len(t, folds, 4)
@@ -115,7 +114,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 		require.NoError(t, err)
 		want, first := 0, -1
 		for k, p := range partsOf(r) {
-			if rows := p.fitted(table.AllRows()); rows[0] >= yes {
+			if p.fit[0] >= yes {
 				if want++; first < 0 {
 					first = k
 				}

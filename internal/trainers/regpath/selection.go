@@ -1,7 +1,6 @@
 package regpath
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +48,8 @@ func DefaultGamma(d int, n float64) float64 {
 
 const halvings = 50 // of "stability"
 
+const noValue = "it takes no value"
+
 // selector is a kind of Selection.
 type selector struct {
 	name     string
@@ -64,7 +65,7 @@ type selector struct {
 
 // selectors are the kinds; the first is the default.
 var selectors = []selector{
-	{name: byEBIC, form: "ebic", must: "it takes no value", judges: true, gamma: true, searches: true},
+	{name: byEBIC, form: "ebic", must: noValue, judges: true, gamma: true, searches: true},
 	{name: byCV, form: "cv[=FOLDS] (held-out loss)", must: "the number of folds must be 2 or more", judges: true, divides: true},
 	{name: byStars, form: "stars[=BETA] (stability under subsampling)", must: "the largest instability must be a number between 0 and 0.5",
 		judges: true, divides: true},
@@ -74,7 +75,7 @@ var selectors = []selector{
 	{name: byFDR, form: "fdr[=RATE] (false discovery rate)", must: "it must be fdr=RATE with a rate above 0 and below 1",
 		judges: true, gamma: true, tests: true, searches: true, ownEdges: true},
 	{name: byDensity, form: "density=F (share of edges)", must: "the share of edges must be a number from 0 to 1"},
-	{name: byNone, form: "none (the smallest)", must: "it takes no value"},
+	{name: byNone, form: "none (the smallest)", must: noValue},
 }
 
 func (s Selection) by() selector {
@@ -116,49 +117,43 @@ func ParseSelection(text string) (Selection, error) {
 		}
 		return Selection{}, setting.Errorf("select", text, "it is %s%s", listed(forms), spelling.DidYouMean(kind, Selections()))
 	}
-	if has || kind == byDensity {
-		if err := s.read(value); err != nil {
-			return Selection{}, setting.Errorf("select", text, "%s", by.must)
+	switch first, second, at := strings.Cut(value, "@"); {
+	case kind == byDensity:
+		var err error
+		if s.Density, err = strconv.ParseFloat(value, 64); err != nil {
+			s.Density = math.NaN()
 		}
-	}
-	return s.Resolve(math.MaxInt)
-}
-
-var errValue = errors.New("unsuitable value")
-
-// number returns an error for 0, which means the default.
-func number(value string) (float64, error) {
-	x, err := strconv.ParseFloat(value, 64)
-	if x == 0 {
-		err = errValue
-	}
-	return x, err
-}
-
-func (s *Selection) read(value string) (err error) {
-	switch s.Kind {
-	case byCV:
-		if s.Folds, err = strconv.Atoi(value); s.Folds < 2 {
-			err = errValue
+	case !has:
+	case kind == byCV:
+		if s.Folds, _ = strconv.Atoi(value); s.Folds == 0 {
+			s.Folds = -1
 		}
-	case byStars:
-		s.Beta, err = number(value)
-	case byFDR:
-		s.Rate, err = number(value)
-	case byDensity:
-		s.Density, err = strconv.ParseFloat(value, 64)
-	case byStability:
-		first, second, has := strings.Cut(value, "@")
+	case kind == byStars:
+		s.Beta = number(value)
+	case kind == byFDR:
+		s.Rate = number(value)
+	case kind == byStability:
 		if first != "" {
-			s.FalseEdges, err = number(first)
+			s.FalseEdges = number(first)
 		}
-		if has && err == nil {
-			s.Share, err = number(second)
+		if at {
+			s.Share = number(second)
 		}
-	default:
-		err = errValue
 	}
-	return err
+	s, err := s.Resolve(math.MaxInt)
+	if err != nil || has && by.must == noValue {
+		return Selection{}, setting.Errorf("select", text, "%s", by.must)
+	}
+	return s, nil
+}
+
+// number returns NaN, which no setting allows, for other text and for 0, which means the default.
+func number(text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || x == 0 {
+		return math.NaN()
+	}
+	return x
 }
 
 // Resolve fills in defaults and checks the rest.
@@ -234,8 +229,6 @@ func (s Selection) Describe(bounded, law bool) string {
 		return fmt.Sprintf("false discovery rate: pairs with q ≤ %g; with few rows tested from the network of extended BIC with γ %s", s.Rate, gamma)
 	case byDensity:
 		return fmt.Sprintf("density %g", s.Density)
-	case byNone:
-		return "none: the smallest λ"
 	}
-	return s.Kind
+	return "none: the smallest λ"
 }

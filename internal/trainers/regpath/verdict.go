@@ -23,16 +23,12 @@ func (r *Run) MatrixWords() string {
 }
 
 func (r *Run) Ordering() string {
-	words := ""
+	words := "L1, all pairs equally"
 	switch r.Penalty().Kind {
-	case l1:
-		words = "L1, all pairs equally"
 	case adaptive:
 		words = "adaptive L1: a larger partial correlation in a ridge pilot means a smaller weight; pilot " + r.State.Pilot.describe()
 	case ridge:
 		words = "none: pairs ordered by their partial correlations in a ridge pilot " + r.State.Pilot.describe() + "; λ is a threshold of these"
-	default:
-		return "not chosen yet"
 	}
 	if s := r.State.Auto; s.Kind != "" {
 		var tried []string
