@@ -423,7 +423,7 @@ func (s *source) grow(t, b *Table, taken int64) error {
 		t.Observed = append(make([]bool, 0, rows*t.D), t.Observed...)
 		t.Lines = append(make([]int, 0, rows), t.Lines...)
 	}
-	t.append(b)
+	appendTable(t, b)
 	return nil
 }
 

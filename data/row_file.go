@@ -161,7 +161,7 @@ func (r *RowFile) Block(k int) (*Table, error) {
 		}
 		r.written.add(read.written)
 		r.mu.Unlock()
-		all.append(read.table)
+		appendTable(all, read.table)
 	}
 	r.options.setKinds(all, r.LeftOut)
 	return all, nil

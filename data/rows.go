@@ -48,7 +48,7 @@ func (t *Table) AppendRow(of *Table, i int) {
 	t.N++
 }
 
-func (t *Table) append(b *Table) {
+func appendTable(t, b *Table) {
 	t.N += b.N
 	t.Dropped += b.Dropped
 	t.Values, t.Observed, t.Lines = append(t.Values, b.Values...), append(t.Observed, b.Observed...), append(t.Lines, b.Lines...)

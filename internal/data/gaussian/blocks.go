@@ -237,6 +237,17 @@ func (c *blocks) add(from int, det *determinant) (ok bool) {
 	return c.inverse(c.numbers[start:end], c.p, c.d, at, c.given, det)
 }
 
+// prefersCells compares the costs of a pattern's two inverses. With ℓ links of a missing column to
+// others, the missing block counts as ℓ/(ℓ + 2) of its columns.
+func (c *blocks) prefersCells(q rowPattern) bool {
+	size := float64(len(q.gaps))
+	if c.first != nil {
+		links := float64(len(c.links)) * size / float64(c.d*c.d)
+		size *= links / (links + 2)
+	}
+	return float64(len(q.seen)) < size
+}
+
 // complete sets the elements m of rows to (n, d) to −P_mm⁻¹ times these elements of from.
 func (c *blocks) complete(of inverse, from, to []float64) {
 	for i := 0; i < len(to); i += c.d {

@@ -117,12 +117,16 @@ func TestZerosOfThePrecision(t *testing.T) {
 		require.NoError(t, err)
 		_, err = all.Loss(mu, p, x, mask, weight)
 		require.NoError(t, err)
-		all.first = nil
-		want, err := all.Loss(mu, p, x, mask, weight)
-		require.NoError(t, err)
-		require.InDelta(t, want, loss, 1e-9)
-		require.InDeltaSlice(t, all.ByMean, got.ByMean, 1e-9)
-		require.InDeltaSlice(t, all.ByP, got.ByP, 1e-9)
+		all.first = nil // and so it stays while P does
+		for _, byCells := range []bool{true, false} {
+			all.definite = all.definite && byCells // else by missing blocks alone
+			want, err := all.Loss(mu, p, x, mask, weight)
+			require.NoError(t, err)
+			require.Equal(t, byCells, len(all.filled) < len(all.patterns.patterns))
+			require.InDelta(t, want, loss, 1e-9)
+			require.InDeltaSlice(t, all.ByMean, got.ByMean, 1e-9)
+			require.InDeltaSlice(t, all.ByP, got.ByP, 1e-9)
+		}
 		require.Zero(t, testing.AllocsPerRun(10, func() {
 			p[0] += 1e-3 // so that it is prepared again
 			_, _ = got.Loss(mu, p, x, mask, weight)

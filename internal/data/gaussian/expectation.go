@@ -172,17 +172,6 @@ func (c *Expectation) completeByCells(q *rowPattern) (ok bool) {
 	return ok
 }
 
-// prefersCells compares the costs of a pattern's two inverses. With ℓ links of a missing column to
-// others, the missing block counts as ℓ/(ℓ + 2) of its columns.
-func (c *Expectation) prefersCells(q rowPattern) bool {
-	size := float64(len(q.gaps))
-	if c.first != nil {
-		links := float64(len(c.links)) * size / float64(c.d*c.d)
-		size *= links / (links + 2)
-	}
-	return float64(len(q.seen)) < size
-}
-
 // Moments sets out, (d+1, d+1), to [A Sᵀ; S M].
 func (c *Expectation) Moments(out []float64) {
 	n := c.d + 1

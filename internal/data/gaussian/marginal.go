@@ -1,6 +1,12 @@
 package gaussian
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
 
 // Marginal computes the marginal loss of a normal model in closed form, and its gradient
 // (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, E the observed
@@ -8,7 +14,9 @@ import "slices"
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
 //
-// where WWᵀ = (I − CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. It is not safe for concurrent use.
+// where WWᵀ = (I − CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. Patterns with few observed cells use Q =
+// Σ_oo⁻¹, which is cheaper, and has more digits if P is nearly singular (addCells). It is not safe
+// for concurrent use.
 type Marginal struct {
 	ByMean, ByP []float64 // gradients (d) and (d, d), after Loss
 
@@ -19,12 +27,21 @@ type Marginal struct {
 	s, scrap []float64 // work space
 	patterns RowPatterns
 	rows     completedRows
-	y        []float64 // (n, d)
+	y        []float64    // (n, d)
+	filled   []rowPattern // completed by C
+
+	all                []int
+	inverted, definite bool      // Σ was computed; it exists
+	sigma, bySigma     []float64 // Σ; ∂ℓ/∂Σ, lower triangle
+	q, slope           []float64 // Q, ∂ℓ/∂Σ_oo of a pattern
+	seen, qx, qqx      []float64 // of a row
 }
 
 func NewMarginal(d int, r Algebra) *Marginal {
 	n := func() []float64 { return make([]float64, d*d) }
-	return &Marginal{blocks: newBlocks(d, r), ByMean: make([]float64, d), ByP: n(), square: n(), sum: n(), csc: n(), s: n(), scrap: n()}
+	v := func() []float64 { return make([]float64, d) }
+	return &Marginal{blocks: newBlocks(d, r), ByMean: v(), ByP: n(), square: n(), sum: n(), csc: n(), s: n(), scrap: n(),
+		all: all(d), sigma: n(), bySigma: n(), q: n(), slope: n(), seen: v(), qx: v(), qqx: v()}
 }
 
 // Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing, and sets the gradients. It fails with
@@ -34,7 +51,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	if !slices.Equal(c.p, p) { // all batches of a step share one P
 		c.prepare(p)
 		c.Multiply(false, false, d, d, d, p, p, c.square)
-		c.trace = 0
+		c.trace, c.inverted = 0, false
 		for j := range d {
 			c.trace += p[j*d+j]
 		}
@@ -43,6 +60,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	clear(c.ByP)
 	clear(c.sum)
 	clear(c.csc)
+	clear(c.bySigma)
 	r.begin(len(weight), d)
 	c.y = room(c.y, len(weight)*d)
 	c.patterns.Find(mask, weight)
@@ -51,9 +69,18 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 		patterns = patterns[1:]
 	}
 	c.forget()
+	c.filled = c.filled[:0]
 	share := 0.0
 	for i := range patterns {
 		q := &patterns[i]
+		if c.prefersCells(*q) && c.invertible() {
+			at, ok := c.addCells(q, x, mu, weight)
+			if !ok {
+				return 0, ErrNotPositiveDefinite
+			}
+			loss += at
+			continue
+		}
 		r.take(q, c.patterns.order, d, x, mask, mu, weight)
 		var ok bool
 		if q.inverse, ok = c.invert(q.gaps); !ok {
@@ -62,10 +89,18 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 		share += q.share
 		q.inverse.addTo(c.sum, d, q.share)
 		loss -= 2 * q.share * (c.trace - c.addSquares(q))
+		c.filled = append(c.filled, *q)
+	}
+	if len(c.filled) < len(patterns) { // ∂ℓ/∂P = −Σ (∂ℓ/∂Σ) Σ
+		mirror(c.bySigma, d)
+		c.Multiply(false, false, d, d, d, c.sigma, c.bySigma, c.scrap)
+		c.Multiply(false, false, d, d, d, c.scrap, c.sigma, c.bySigma)
+		floats.Sub(c.ByP, c.bySigma)
 	}
 	if r.n == 0 {
-		return 0, nil
+		return loss, nil
 	}
+	patterns = c.filled
 	n, y, u := r.n, c.y[:r.n*d], r.px[:r.n*d]
 	complete := func(v []float64) {
 		c.products(n, v, u)
@@ -95,6 +130,64 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 		c.ByP[j*d+j] -= 2 * share
 	}
 	return loss, nil
+}
+
+// invertible is false if P is not positive definite.
+func (c *Marginal) invertible() bool {
+	if !c.inverted {
+		c.inverted = true
+		c.definite = c.inverse(c.sigma, c.p, c.d, c.all, c.given, &determinant{product: 1})
+	}
+	return c.definite
+}
+
+// addCells adds a pattern by Q = Σ_oo⁻¹, where dQ = −Q dΣ_oo Q. With y = Q(x−μ)_o and z = Qy
+//
+//	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂Σ_oo = 2Q² − yzᵀ − zyᵀ,   ∂ℓ/∂μ_o = −2z
+//
+// ok is false by rounding only: Σ is positive definite.
+func (c *Marginal) addCells(of *rowPattern, x, mu, weight []float64) (loss float64, ok bool) {
+	d, o := c.d, len(of.seen)
+	q, slope, r, y, z := c.q[:o*o], c.slope[:o*o], c.seen[:o], c.qx[:o], c.qqx[:o]
+	if !c.inverse(q, c.sigma, d, of.seen, c.given, &determinant{product: 1}) {
+		return 0, false
+	}
+	rows, share, trace := c.patterns.order[of.first:of.last], 0.0, 0.0
+	for _, i := range rows {
+		share += weight[i]
+	}
+	for a := range o {
+		trace += q[a*o+a]
+	}
+	loss = -2 * share * trace
+	blas64.Syrk(blas.NoTrans, 2*share, blas64.General{Rows: o, Cols: o, Stride: o, Data: q}, 0,
+		blas64.Symmetric{Uplo: blas.Lower, N: o, Stride: o, Data: slope})
+	for _, i := range rows {
+		w := weight[i]
+		for a, j := range of.seen {
+			r[a] = x[i*d+j] - mu[j]
+		}
+		for a := range y {
+			y[a] = dot(q[a*o:a*o+o], r)
+		}
+		for a, j := range of.seen {
+			z[a] = dot(q[a*o:a*o+o], y)
+			c.ByMean[j] -= 2 * w * z[a]
+		}
+		loss += w * dot(y, y)
+		for a := range o {
+			row := slope[a*o : a*o+a+1]
+			for b := range row {
+				row[b] -= w * (y[a]*z[b] + z[a]*y[b])
+			}
+		}
+	}
+	for a, j := range of.seen {
+		for b, v := range slope[a*o : a*o+a+1] {
+			c.bySigma[j*d+of.seen[b]] += v
+		}
+	}
+	return loss, true
 }
 
 // clearGaps sets the missing elements of rows (n, d) to 0.

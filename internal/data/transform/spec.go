@@ -116,16 +116,21 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if o, ok := columns[j].(*Ordinal); ok && len(o.values) > MostCategories {
-			if !named {
-				return nil, setting.Errorf("ordinal", "all", "column %s has %d different values, but %d ordered categories are the maximum: add Spec.Transform %s=none to treat it as a number", name, len(o.values), MostCategories, shell.List([]string{name}))
-			}
-			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, but %d ordered categories are the maximum: treat it as a number (leave it out here), or use its ranks with Spec.Transform %s=npn", name, len(o.values), MostCategories, shell.List([]string{name}))
+			return nil, tooMany(name, len(o.values), named)
 		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
 		return nil, nil
 	}
 	return columns, columns.distinguish(t)
+}
+
+func tooMany(name string, values int, named bool) error {
+	list := shell.List([]string{name})
+	if !named {
+		return setting.Errorf("ordinal", "all", "column %s has %d different values, but %d ordered categories are the maximum: add Spec.Transform %s=none to treat it as a number", name, values, MostCategories, list)
+	}
+	return setting.Errorf("ordinal", name, "column %s has %d different values, but %d ordered categories are the maximum: treat it as a number (leave it out here), or use its ranks with Spec.Transform %s=npn", name, values, MostCategories, list)
 }
 
 func (c Columns) distinguish(t *data.Table) error {

@@ -5,6 +5,8 @@ package regpath
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -122,11 +124,23 @@ func (c Config) checkChoice(method estimator.Estimator) error {
 }
 
 func (c Config) checkNumbers() error {
+	if c.LambdaMax > 0 && c.LambdaMin > 0 {
+		if err := c.checkEnds(); err != nil {
+			return err
+		}
+	}
 	return setting.NotNegative(
 		setting.Field{Name: "lambda_max", Value: c.LambdaMax}, setting.Field{Name: "lambda_min", Value: c.LambdaMin},
 		setting.Field{Name: "lambdas", Value: float64(c.Lambdas)}, setting.Field{Name: "rate", Value: c.Rate},
 		setting.Field{Name: "threshold", Value: c.Threshold}, setting.Field{Name: "floor", Value: c.Floor},
 		setting.Field{Name: "tolerance", Value: c.Tolerance})
+}
+
+func (c Config) checkEnds() error {
+	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
+		return fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
+	}
+	return nil
 }
 
 // law reports a missingness mechanism.

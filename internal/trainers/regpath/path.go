@@ -3,8 +3,6 @@ package regpath
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -103,8 +101,8 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 		return errors.New("no two columns are correlated, so the network is empty at every λ; check the table, or give Spec.Network.LambdaMax")
 	}
 	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)
-	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
-		return fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
+	if err := c.checkEnds(); err != nil {
+		return err
 	}
 	if w.lambdas = []float64{c.LambdaMax}; c.Lambdas > 1 {
 		w.lambdas = floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
