@@ -88,6 +88,11 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err := c.checkPenalty(p, method); err != nil {
 		return c, steps, err
 	}
+	if c.LambdaMax > 0 && c.LambdaMin > 0 {
+		if err := c.checkEnds(); err != nil {
+			return c, steps, err
+		}
+	}
 	if err := c.resolveRefit(p.Missingness != nil); err != nil {
 		return c, steps, err
 	}
@@ -124,11 +129,6 @@ func (c Config) checkChoice(method estimator.Estimator) error {
 }
 
 func (c Config) checkNumbers() error {
-	if c.LambdaMax > 0 && c.LambdaMin > 0 {
-		if err := c.checkEnds(); err != nil {
-			return err
-		}
-	}
 	return setting.NotNegative(
 		setting.Field{Name: "lambda_max", Value: c.LambdaMax}, setting.Field{Name: "lambda_min", Value: c.LambdaMin},
 		setting.Field{Name: "lambdas", Value: float64(c.Lambdas)}, setting.Field{Name: "rate", Value: c.Rate},
