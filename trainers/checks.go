@@ -23,13 +23,24 @@ import (
 	"missingscore/internal/trainers/regpath"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers/estimator"
 )
 
 func (s Spec) check() error {
+	unread := func(field, kind, registry string) error {
+		return setting.Errorf(field, kind, "a saved model could not be read back; register the name in %s or leave Kind out", registry)
+	}
+	imputer := s.Steps.Imputer
 	switch {
+	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
+		return unread("model", s.Model.Kind, "model.Models")
 	case s.Model.New != nil && s.Model.Options != nil:
 		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model and ignores Options; leave one of the two out")
+	case imputer.New != nil && imputer.Options != nil:
+		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer and ignores Options; leave one of the two out")
+	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
+		return unread("imputer", imputer.Kind, "nets.Imputers")
 	case s.Network == nil:
 		return nil
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:

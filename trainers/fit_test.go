@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -18,6 +20,7 @@ import (
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/penalty"
@@ -220,4 +223,23 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	s, err = e.Gradient(0, e.Table.AllRows(), 1.0/300)
 	require.NoError(t, err)
 	require.Less(t, s.EffectiveSize, 7.9)
+}
+
+// A domain that cuts off most of the density, where Adam alone has not arrived after 200 epochs.
+func TestGaussianFarOutsideItsDomain(t *testing.T) {
+	rng := stream.New(11, stream.Simulate)
+	g := testtables.Must(simulate.Normal(3, rng))
+	support := domain.All(3)
+	for j := range support.Lower {
+		support.Lower[j] = g.Mean[j] + 1
+	}
+	table := testtables.Must(data.HideMCAR(testtables.Must(g.SampleInside(support, 2000, rng)), 0.25, rng))
+	r := estimate(t, table, trainers.Spec{Domain: support, Descent: descent.Config{Epochs: 80}, Inference: inference.Config{Kind: "robust"}})
+	require.True(t, r.Converged, r.Verdict)
+	m, p := r.Model.Model.(*model.Gaussian), r.Model.Uncertainty.Parameters
+	found := slices.Concat(m.Mean(), graph.Pack(m.Precision()))
+	for i, want := range slices.Concat(g.Mean, graph.Pack(g.Precision)) {
+		require.InDelta(t, want, found[i], 3.5**p[i].SE, p[i].Name)
+		require.InDelta(t, p[i].Estimate, found[i], 0.5**p[i].SE, p[i].Name) // the root of the equation
+	}
 }

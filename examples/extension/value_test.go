@@ -125,7 +125,7 @@ func TestNamesThatCannotBeRead(t *testing.T) {
 		change(&spec)
 		_, err := trainers.Prepare(table, spec)
 		var wrong *trainers.SettingError
-		require.ErrorAs(t, err, &wrong)
+		require.ErrorAs(t, err, &wrong, field)
 		require.Equal(t, field, wrong.Field)
 	}
 	spec := byValue(1)

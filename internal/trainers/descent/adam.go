@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/mcem"
+	"missingscore/internal/trainers/optim"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 )
@@ -54,6 +58,9 @@ func runAdam(ctx context.Context, f *Fit) error {
 		}
 		s.Before = &before
 	}
+	if err := f.startAtRoot(ctx, heldOut); err != nil {
+		return err
+	}
 	perEpoch, every := batches(from.Count(), f.Engine.Config.Batch), 1
 	switch t := model.TrainingOf(f.Engine.Model); {
 	case t.HeldOutDraws > 0:
@@ -88,6 +95,40 @@ func runAdam(ctx context.Context, f *Fit) error {
 	}
 	if s.Best != nil {
 		f.Restore(s.Best.Engine)
+	}
+	return nil
+}
+
+const (
+	rootTolerance = 1e-4 // of P
+	rootTurns     = 200
+	rootFloor     = 1e-3 // of the eigenvalues of P
+)
+
+// startAtRoot moves a normal model on a domain to the solution of the complete-data equation
+// (mcem.Setting.Root), for methods that solve it: if the domain cuts off most of the density, Adam
+// comes near only after thousands of passes, and its loss shows no trend before. Others stay.
+func (f *Fit) startAtRoot(ctx context.Context, heldOut *engine.HeldOut) error {
+	if f.State.Iteration > 0 || heldOut != nil {
+		return nil
+	}
+	g, ok := f.Model.(*model.Gaussian)
+	if by := f.Estimator; !ok || f.File != nil || f.Table.Weights != nil || !f.Domain.Bounded() || f.Missingness != nil || !by.Source.Normal || !by.Loss.Needs().Equation {
+		return nil
+	}
+	start, d := model.NewGaussian(g.Dim(), model.Natural), g.Dim()
+	if start.SetPrecision(g.Precision()) != nil {
+		return nil
+	}
+	start.SetMean(g.Mean())
+	all := network.Adjacency{D: d, Edge: slices.Repeat([]bool{true}, d*(d-1)/2)}
+	by := mcem.Setting{Table: f.Table, Rows: f.Table.AllRows(), Domain: f.Domain, Weight: f.Weight, Seed: f.Engine.Config.Seed, Workers: f.Engine.Config.Workers}
+	root, ok, err := by.Root(ctx, start, mcem.NewSupport(all), &optim.PositiveDefinite{Floor: rootFloor}, rootTolerance, rootTurns)
+	if err != nil || !ok || root.Bounded {
+		return err
+	}
+	if g.SetPrecision(start.Precision()) == nil {
+		g.SetMean(start.Mean())
 	}
 	return nil
 }

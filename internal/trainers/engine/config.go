@@ -86,7 +86,11 @@ func (s ImputerSpec) Make(d int, rng *rand.Rand) (nets.Imputer, error) {
 	if s.New == nil {
 		return nets.NewImputer(s.Kind, d, s.Options, rng)
 	}
-	return s.New(d, rng)
+	m, err := s.New(d, rng)
+	if err == nil && m == nil {
+		err = errors.New("ImputerSpec.New returned no imputer")
+	}
+	return m, err
 }
 
 // Named returns the estimator of Estimator or Method. An Estimator without a Name is called own.
