@@ -89,7 +89,7 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 // about is the path of the side file, OUT.json; "" for none.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-// finish writes the result, removes the states and tells what is known of it.
+// finish writes the result, removes the states and prints its summary.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string, write func(data.Put) error, states ...string) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "" && f.outcome.unlike == "", f.out
 	warnings := array(f.outcome.notes)

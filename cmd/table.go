@@ -407,7 +407,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	for _, name := range o.Exclude {
 		at := slices.Index(names, name)
 		if at < 0 {
-			return nil, usageError{fmt.Errorf("%s: --exclude: there is no column %q among those of the moments", file, name)}
+			return nil, usageError{fmt.Errorf("%s: --exclude: the moments have no column %q", file, name)}
 		}
 		names = slices.Delete(names, at, at+1)
 	}

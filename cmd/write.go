@@ -143,7 +143,7 @@ func results(cmd *cobra.Command, args []string, s stages) error {
 	return removeStates(s.states()...)
 }
 
-// removeStates removes the states of an interrupted run; "" is none.
+// removeStates removes the states of an interrupted run; "" stands for no state.
 func removeStates(states ...string) (err error) {
 	for _, state := range states {
 		if state != "" {
