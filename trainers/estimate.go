@@ -333,6 +333,9 @@ func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Compariso
 		if t.View, err = p.newModel(); err != nil {
 			return nil, err
 		}
+		if t.View.Params()[0] == m.Params()[0] {
+			return nil, errors.New("ModelSpec.New returned the same model twice; with a truth it must make a new one at each call")
+		}
 	}
 	return t.Follow(m)
 }

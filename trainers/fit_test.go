@@ -243,3 +243,20 @@ func TestGaussianFarOutsideItsDomain(t *testing.T) {
 		require.InDelta(t, p[i].Estimate, found[i], 0.5**p[i].SE, p[i].Name) // the root of the equation
 	}
 }
+
+// A second model that shares the first one's parameters would move the fit.
+func TestOneModelForAllCallsIsRefused(t *testing.T) {
+	g, table := testtables.Normal(t, 60, 4)
+	m := model.NewGaussian(4, model.CholeskyFactor)
+	s := trainers.Spec{
+		Model:   trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
+		Steps:   engine.Config{Method: "iw", Seed: 1},
+		Descent: descent.Passes(2, 0.05),
+	}
+	r := estimate(t, table, s)
+	_, err := r.Model.Standardised()
+	require.EqualError(t, err, "ModelSpec.New returned the same model twice: it must make a new model at each call")
+	s.Truth = &evaluate.Truth{Model: testtables.At(t, g)}
+	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.ErrorContains(t, err, "with a truth it must make a new one at each call")
+}

@@ -105,7 +105,11 @@ func (s *Saved) Standardised() (model.Model, error) {
 
 func (s *Saved) again() (model.Model, error) {
 	if s.New != nil {
-		return s.New()
+		m, err := s.New()
+		if err == nil && m.Params()[0] == s.Model.Params()[0] {
+			err = errors.New("ModelSpec.New returned the same model twice: it must make a new model at each call")
+		}
+		return m, err
 	}
 	options, err := model.Options(s.Model)
 	if err != nil {

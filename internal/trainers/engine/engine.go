@@ -102,7 +102,7 @@ type part struct {
 }
 
 // batchStep sets a part to the sums of batch i.
-type batchStep func(w *worker, p *part, i int, in condensed) error
+type batchStep func(e *Engine, w *worker, p *part, iteration, i int, in condensed, weight float64) error
 
 type Step struct {
 	Loss          float64
@@ -323,38 +323,25 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 }
 
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
-	return e.run(e.instead(rows), e.gradient(iteration, weight))
-}
-
-func (e *Engine) gradient(iteration int, weight float64) batchStep {
-	return func(w *worker, p *part, i int, in condensed) error { return e.one(w, p, iteration, i, in, weight) }
+	return e.run(e.instead(rows), iteration, weight, (*Engine).one)
 }
 
 // run returns the sums over batches, in their order.
-func (e *Engine) run(in condensed, batch batchStep) (Step, error) {
+func (e *Engine) run(in condensed, iteration int, weight float64, batch batchStep) (Step, error) {
 	if len(e.workers) == 0 {
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
-	size := e.Config.Batch
-	n := (len(in.rows) + size - 1) / size
+	n := (len(in.rows) + e.Config.Batch - 1) / e.Config.Batch
 	e.parts = append(e.parts, make([]part, max(0, n-len(e.parts)))...)
-	share := func(k int) error { // of a worker
-		for i := k; i*size < len(in.rows); i += len(e.workers) {
-			some := in
-			some.rows = in.rows[i*size : min((i+1)*size, len(in.rows))]
-			e.parts[i].err = batch(e.workers[k], &e.parts[i], i, some)
-		}
-		return nil
-	}
 	var err error
 	if workers := min(n, len(e.workers)); workers > 1 {
 		pool := panics.NewGroup()
 		for k := range workers {
-			pool.Go(func() error { return share(k) })
+			pool.Go(func() error { return e.share(k, in, iteration, weight, batch) })
 		}
 		err = pool.Wait()
 	} else {
-		err = panics.Caught(func() error { return share(0) })
+		err = panics.Caught(func() error { return e.share(0, in, iteration, weight, batch) })
 	}
 	if err != nil {
 		return Step{}, err
@@ -393,6 +380,16 @@ func (w *worker) fill(in condensed, weight float64) {
 			w.batch.Weight[i] *= in.counts[row]
 		}
 	}
+}
+
+// share runs every batch of worker k; errors stay in the parts.
+func (e *Engine) share(k int, in condensed, iteration int, weight float64, batch batchStep) error {
+	all, size := in.rows, e.Config.Batch
+	for i := k; i*size < len(all); i += len(e.workers) {
+		in.rows = all[i*size : min((i+1)*size, len(all))]
+		e.parts[i].err = batch(e, e.workers[k], &e.parts[i], iteration, i, in, weight)
+	}
+	return nil
 }
 
 // one sets p to the sums of a batch of a gradient.
@@ -458,7 +455,7 @@ func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []in
 	if over.Table == e.Table {
 		in = e.instead(rows)
 	}
-	s, err := e.run(in, e.gradient(iteration, weight))
+	s, err := e.run(in, iteration, weight, (*Engine).one)
 	if err != nil {
 		return s, err
 	}

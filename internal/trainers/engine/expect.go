@@ -22,7 +22,7 @@ func (e *Engine) Moments(rows []int, eta, p []float64, pairs [][2]int32) (Step, 
 		}
 	}
 	e.expected = in
-	return e.run(in, func(w *worker, to *part, _ int, in condensed) (err error) {
+	return e.run(in, 0, 1, func(_ *Engine, w *worker, to *part, _, _ int, in condensed, _ float64) (err error) {
 		if w.expectation == nil {
 			if w.expectation, err = losses.NewExpectation(d); err != nil {
 				return err
