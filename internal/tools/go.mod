@@ -11,7 +11,10 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
-require github.com/yuin/goldmark v1.8.7
+require (
+	github.com/yuin/goldmark v1.8.7
+	golang.org/x/tools v0.51.0
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
@@ -42,6 +45,5 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
 	golang.org/x/text v0.31.0 // indirect
-	golang.org/x/tools v0.51.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 )
