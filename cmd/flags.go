@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,9 +91,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &unknown):
-		if advice := instead(cmd, unknown.GetSpecifiedName()); advice != "" {
-			return fmt.Errorf("%w; %s", err, advice)
-		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
@@ -248,57 +244,6 @@ func placeOf(object map[string]any, field string) string {
 			return name
 		case within != "":
 			return name + "." + within
-		}
-	}
-	return ""
-}
-
-// removed flags, and what takes their place.
-var removed = map[string]string{
-	"mask-input":  `give it by --imputer-options '{"mask_input":true}'`,
-	"diagonal-sd": `give it by --imputer-options '{"diagonal_sd":true}'`,
-	"hide":        "hide the cells in the file itself; missingscore simulate --missing hides cells of drawn tables",
-	"history":     "the history of a fit is written beside its --out",
-	"prices":      "give a table with a column of returns for each name",
-	"corrections": "--steps makes the steps of a sampler finer",
-}
-
-// instead tells how to give a setting that has no flag of its own; "" if there is none of the name.
-func instead(cmd *cobra.Command, flag string) string {
-	if advice := removed[flag]; advice != "" || cmd.Flags().Lookup("config") == nil {
-		return advice
-	}
-	field := strings.ReplaceAll(strings.TrimPrefix(flag, "g-"), "-", "_") // --g-cap was weight.cap
-	field = cmp.Or(map[string]string{"per_row": "scalar", "path": "whole"}[field], field)
-	without := []string{"Model", "Objective", "Descent", "Kind", "Options"}
-	if !slices.Contains([]string{"network", "compare", "power"}, cmd.Name()) {
-		without = []string{"Network", "Kind", "Options"}
-	}
-	if place := settingOf(reflect.TypeFor[trainers.Spec](), field, without...); place != "" {
-		return "give it by --config '" + place + "'"
-	}
-	return ""
-}
-
-// settingOf is the JSON that sets a field of t or of its structs, such as {"steps":{"draws":VALUE}}.
-func settingOf(t reflect.Type, field string, without ...string) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return ""
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" || slices.Contains(without, f.Name) {
-			continue
-		}
-		inner := settingOf(f.Type, field, without...)
-		if name == field && inner == "" {
-			inner = "VALUE"
-		}
-		if inner != "" {
-			return fmt.Sprintf(`{"%s":%s}`, name, inner)
 		}
 	}
 	return ""

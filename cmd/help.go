@@ -34,16 +34,16 @@ var flagGroups = []struct{ title, flags string }{
 	{"Pictures", "column-groups layout labels theme minimum cut maximum node-size"},
 	{"Output", "out model-out truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
 	{"Fitting", "epochs rate batch optimiser tolerance validation keep-units stream dtype imputer imputer-options " +
-		"imputer-steps lambdas lambda-max lambda-min"},
+		"imputer-steps lambdas lambda-max lambda-min path"},
 }
 
 var shown = map[string]string{
 	"missingscore": "columns exclude na nominal kinds kinds-out sep dec lower upper transform json quiet version",
-	"network":      "columns exclude nominal weights covariates groups lower upper missingness transform ordinal method penalty select gamma inference level layout labels out json quiet resume seed",
-	"compare":      "columns exclude by groups lower upper missingness transform ordinal method penalty select inference permutations column-groups out json quiet resume seed",
+	"network":      "columns exclude na nominal covariates groups lower upper missingness transform ordinal method penalty select inference out json quiet resume seed",
+	"compare":      "columns exclude na by groups lower upper missingness transform ordinal method penalty select inference permutations out json quiet resume seed",
 	"power":        "like table d graph edges strength missing method penalty select rows tables sensitivity out json quiet resume seed",
-	"fit":          "columns exclude weights lower upper missingness transform model model-options method objective penalty lambda inference out json quiet resume seed epochs rate",
-	"impute":       "columns exclude nominal lower upper transform draws point pmm round clip sampler out model-out json quiet resume seed workers",
+	"fit":          "columns exclude na lower upper missingness transform model model-options method objective penalty lambda inference out json quiet resume seed epochs",
+	"impute":       "columns exclude na nominal lower upper transform draws point pmm round clip sampler out model-out json quiet resume seed workers",
 	"sample":       "n sampler out json quiet seed",
 	"score":        "na sep dec sampler out json quiet seed workers draws",
 	"simulate":     "d n missing missing-by truncate centres lower upper domain out seed quiet",

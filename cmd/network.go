@@ -27,8 +27,8 @@ import (
 
 type networkCommand struct {
 	networkFlags
-	out, truthFile string
-	resampling     resamplingFlags
+	out, path, truthFile string
+	resampling           resamplingFlags
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
@@ -87,6 +87,7 @@ Methods (--method):
 	f.addInference(cmd, inference.Auto)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "`folder` for the results")
+	fl.StringVar(&f.path, "path", "", "`full`: estimates down to the smallest λ (default: as far as the choice needs)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "adjust for columns `a,b,c`; they are not nodes")
 	f.pictures.add(cmd, "groups")
@@ -124,7 +125,10 @@ func (f *networkCommand) options(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
-	f.config.Whole = f.config.Whole || f.truthFile != "" // whose AUC is of a whole path
+	if cmd.Flags().Changed("path") && f.path != "full" {
+		return usageError{fmt.Errorf("--path %s: the only value is full; leave it out to end where the choice of λ is settled", f.path)}
+	}
+	f.config.Whole = f.config.Whole || f.path == "full" || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)

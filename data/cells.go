@@ -41,6 +41,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	}
 	o.Coded = false
 	o = s.styled(o)
+	s.emptyMarks(columns, o)
 	r, err := s.source(o)
 	if err != nil {
 		return nil, err

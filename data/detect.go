@@ -224,6 +224,36 @@ func (s *source) datesAsNumbers(t *Table, found []*texts) {
 	}
 }
 
+// marksAsMissing reads a column of numbers and one repeated mark of missing cells, such as "k.A.", as
+// numbers with gaps, unless levels are declared or ReadOptions.Strict is set.
+func (s *source) marksAsMissing(t *Table, found []*texts) {
+	for j, texts := range found {
+		if texts == nil || s.options.Strict || texts.typed || texts.fixed || texts.more || s.options.declared(t.Names[j]).hasLevels() {
+			continue
+		}
+		x, mark, others := make([]float64, len(texts.names)), -1, 0
+		for c, name := range texts.names {
+			var err error
+			if x[c], err = s.number(name); err != nil && mark < 0 && texts.counts[c] > 1 && slices.Contains(likelyMarks, strings.ToLower(name)) {
+				mark = c
+			} else if err != nil {
+				others++
+			}
+		}
+		if mark < 0 || others > 0 || len(x) < 3 {
+			continue
+		}
+		t.mark(t.Names[j], texts.names[mark], texts.counts[mark])
+		found[j] = nil
+		for at := j; at < len(t.Values); at += t.D {
+			if t.Observed[at] {
+				code := int(t.Values[at])
+				t.Values[at], t.Observed[at] = x[code], code != mark
+			}
+		}
+	}
+}
+
 var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?(names?|number)|no|nr|number|case|subject|patient|record|sample|unnamed: ?0|x)$`)
 
 // LeastIdentifiers is the minimum number of rows to detect an identifier.
@@ -349,6 +379,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle decides the kind of each column, and leaves out the columns that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
 	s.datesAsNumbers(t, found)
+	s.marksAsMissing(t, found)
 	sums, before := columnSums(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
@@ -377,10 +408,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			continue
 		}
 		if c.Kind.hasLevels() && found[j] != nil && found[j].nones > 0 {
-			if t.Nones == nil {
-				t.Nones = map[string]int{}
-			}
-			t.Nones[name] = found[j].nones
+			t.mark(name, "None", found[j].nones)
 		}
 		t.Kinds[j], t.Levels[j], kept = c.Kind, c.Levels, append(kept, j)
 	}
@@ -491,7 +519,7 @@ func (o ReadOptions) refuse(file, why string, names ...string) error {
 
 func keep(t *Table, columns []int) {
 	n, d := 0, len(columns)
-	if d == t.D {
+	if d == t.D && t.Marks == nil { // no cell is left out
 		return
 	}
 	for i := range t.N {

@@ -68,9 +68,10 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	}
 	for i, name := range names {
 		part := only(t, rowsOf(t, of, name))
-		part.Dropped, part.Nones = counts[name]-part.N, map[string]int{}
-		for column := range t.Nones {
-			part.Nones[column] = s.nones(slices.Index(s.header, column), labels, name)
+		part.Dropped, part.Marks = counts[name]-part.N, map[string]Mark{}
+		for column, mark := range t.Marks {
+			mark.Cells = s.count(mark.Text, slices.Index(s.header, column), labels, name)
+			part.Marks[column] = mark
 		}
 		if err := acceptable(part, s.file); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
@@ -97,10 +98,10 @@ func (s *sheet) labels(at int, o ReadOptions) (labels []string, counts map[strin
 	return labels, counts
 }
 
-// nones counts the cells "None" of column j in the rows with a label.
-func (s *sheet) nones(j int, labels []string, label string) (n int) {
+// count counts a text in column j, in the rows with a label.
+func (s *sheet) count(text string, j int, labels []string, label string) (n int) {
 	for i, row := range s.rows {
-		if labels[i] == label && row[j] == "None" {
+		if labels[i] == label && row[j] == text {
 			n++
 		}
 	}

@@ -370,7 +370,11 @@ func TestKinds(t *testing.T) {
 		"dotted days":   {"a,b\n1,2.1.1970\n2,31.12.1969\n3,\n", dates, "a whole, b number / 1 1 / 2 -1 / 3 ."},
 		"hours":         {"a,b\n1,21:30\n2,7:05\n3,7:05:12\n", coded, "a whole; without b date: dates or times; to read dates as numbers, write…"},
 		"months":        {"a,b\n1,3/4/2026\n2,4/3/2026\n3,\n", coded, "a whole; without b date: dates or times; to read dates as numbers, write…"},
-		"a German mark": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), coded, `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
+		"a German mark": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), coded, "a whole, b whole / 0 1 / 1 2 / 4 . / 9 4 / 16 1 / 25 2 / 36 . / 49 4"},
+
+		"a mark once":   {letters("1", "2", "k.A.", "4", "1", "2", "3", "4"), coded, `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
+		"two marks":     {letters("1", "-", "k.A.", "-", "1", "2", "k.A.", "4"), coded, `t.csv:3: column "b": "-` + notNumber + "if it marks a missing cell: …"},
+		"marks, strict": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), with(func(o *ReadOptions) { o.Strict = true }), `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
 
 		"None twice": {nones, coded, "x whole, exercise binary Often|Some / 1 1 / 2 . / . 0 / 4 .…"},
 		"None a level": {nones, with(func(o *ReadOptions) { o.Columns, o.NA = []string{"exercise"}, []string{"NA"} }),
@@ -394,7 +398,7 @@ func TestKinds(t *testing.T) {
 	require.Equal(t, []string{"left out: b: " + got.LeftOut[0].LeftOut}, LeftOutLines(got.LeftOut, 3))
 	got, err = ParseCSV(strings.NewReader(nones), "t.csv", coded)
 	require.NoError(t, err)
-	require.Equal(t, map[string]int{"exercise": 2}, got.Nones, "a number None is a gap")
+	require.Equal(t, map[string]Mark{"exercise": {"None", 2}}, got.Marks, "a number None is a gap")
 	_, err = ReadWeighted(file(t, "t.csv", faults), "w", coded)
 	require.ErrorContains(t, err, `t.csv:2: column "w": "a" is not a number; weights are numbers, 0 or more`)
 }

@@ -72,7 +72,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 
 func only(t *Table, rows []int) *Table {
 	kept := blank(t.Names, len(rows))
-	kept.Cuts, kept.Nones = t.Cuts, t.Nones
+	kept.Cuts, kept.Marks = t.Cuts, t.Marks
 	kept.Kinds, kept.Levels, kept.LeftOut, kept.Blocks = t.Kinds, t.Levels, t.LeftOut, t.Blocks
 	var weights []float64
 	for k, i := range rows {

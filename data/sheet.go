@@ -270,6 +270,34 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 // likelyMarks of missing cells; some are not in DefaultNA because they may be a slip.
 var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?", "k.a.", "k. a.", "keine angabe"}
 
+// emptyMarks empties the cells that source.marksAsMissing reads as missing.
+func (s *sheet) emptyMarks(columns []int, o ReadOptions) {
+	for _, j := range columns {
+		if o.declared(s.header[j]).hasLevels() {
+			continue
+		}
+		mark, cells, numbers := "", 0, map[float64]bool{}
+		for _, cell := range s.observed(j, o) {
+			if x, err := s.number(cell); err == nil {
+				numbers[x] = true
+			} else if mark == "" || mark == cell {
+				mark = cell
+				cells++
+			} else {
+				cells = -len(s.rows) // of other texts
+			}
+		}
+		if cells < 2 || len(numbers) < 2 || !slices.Contains(likelyMarks, strings.ToLower(mark)) {
+			continue
+		}
+		for _, row := range s.rows {
+			if row[j] == mark {
+				row[j] = ""
+			}
+		}
+	}
+}
+
 func leaveOut(name string) string {
 	return "leave it out with ReadOptions.Exclude " + shell.List([]string{name})
 }

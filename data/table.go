@@ -20,6 +20,19 @@ const (
 	SmallestDeviation = 1e-150 // of a column
 )
 
+// Mark is a text that Cells cells of a column hold.
+type Mark struct {
+	Text  string
+	Cells int
+}
+
+func (t *Table) mark(column, text string, cells int) {
+	if t.Marks == nil {
+		t.Marks = map[string]Mark{}
+	}
+	t.Marks[column] = Mark{text, cells}
+}
+
 // Table is n rows of d named columns with missing cells.
 type Table struct {
 	Names    []string
@@ -32,8 +45,9 @@ type Table struct {
 	Counted  *Counted  // if the rows represent moments of others; else nil
 	Sampled  *Sampled  // if the rows are a sample of a file; else nil
 
-	// Nones counts, by column of levels, cells "None" that DefaultNA made missing.
-	Nones map[string]int
+	// Marks are, by column, cells that were read as missing without being asked for: "None" among
+	// levels, and a repeated mark among numbers.
+	Marks map[string]Mark
 
 	// Levels[j] lists the level names of column j; an observed cell holds its index, from 0. nil
 	// for numbers; both nil if all columns are numbers.
@@ -183,7 +197,7 @@ func blank(names []string, n int) *Table {
 
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Nones, t.LeftOut
+	e.Dropped, e.Lines, e.Weights, e.Marks, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Marks, t.LeftOut
 	return e
 }
 

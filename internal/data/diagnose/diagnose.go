@@ -64,7 +64,7 @@ var checks = []check{
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
 	{"apart-levels", apartLevels},
-	{"none-cells", noneCells},
+	{"marked-cells", markedCells},
 	{"identifier", identifiers},
 	{"repeated-measures", repeatedMeasures},
 	{"code", codes},

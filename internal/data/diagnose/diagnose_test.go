@@ -174,8 +174,8 @@ func TestFindings(t *testing.T) {
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
 	named := columns(t, 60, []string{"id", "b", "c"}, number(func(i int) float64 { return float64(i*7919%60013) * 17 }))
 	require.Equal(t, "identifier", only(t, named, diagnose.Setting{}).Kind)
-	named.Nones = map[string]int{"b": 7}
-	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
+	named.Marks = map[string]data.Mark{"b": {Text: "None", Cells: 7}}
+	require.Equal(t, diagnose.Finding{Kind: "marked-cells", Severity: diagnose.Note, Columns: []string{"b"},
 		Message: "cells None are read as missing (7 of b): if None is a level, " +
 			"list the marks of missing cells without it (ReadOptions.NA NA)"}, find(t, named, diagnose.Setting{})[0])
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -84,16 +85,23 @@ func categories(e *examined) []Finding {
 		e.finding(Note, thin, "{columns} {has|have} a category with fewer than %d cells: its threshold and correlations are imprecise; merge it with a neighbouring category in the table", leastCategory)...)
 }
 
-func noneCells(e *examined) []Finding {
-	var found []int
-	var counts []string
+func markedCells(e *examined) (findings []Finding) {
+	found, counts := map[string][]int{}, map[string][]string{} // by mark
 	for j, name := range e.Names {
-		if n := e.Nones[name]; n > 0 {
-			found = append(found, j)
-			counts = append(counts, fmt.Sprintf("%d of %s", n, printable.Cell(name)))
+		if m := e.Marks[name]; m.Cells > 0 {
+			found[m.Text] = append(found[m.Text], j)
+			counts[m.Text] = append(counts[m.Text], fmt.Sprintf("%d of %s", m.Cells, printable.Cell(name)))
 		}
 	}
-	return e.finding(Note, found, "cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))
+	for _, text := range slices.Sorted(maps.Keys(found)) {
+		of := strings.Join(counts[text], ", ")
+		if text == "None" {
+			findings = append(findings, e.finding(Note, found[text], "cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", of)...)
+			continue
+		}
+		findings = append(findings, e.finding(Note, found[text], "cells %s are read as missing (%s): the column's other cells are numbers; ReadOptions.Strict refuses them", printable.Cell(text), of)...)
+	}
+	return findings
 }
 
 const leastIncreasing = 20 // rows, if only their order is evidence
