@@ -175,7 +175,8 @@ func lock(outputs ...string) (release func(), err error) {
 		if out == "" || atomicfile.Special(out) {
 			continue
 		}
-		at := atomicfile.Companion(atomicfile.Target(out), ".lock")
+		at := atomicfile.Target(out)
+		at = filepath.Join(filepath.Dir(at), "."+filepath.Base(at)+".lock")
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
 			at = filepath.Join(out, folderLock)
 		}

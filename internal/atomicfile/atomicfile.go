@@ -4,7 +4,6 @@ package atomicfile
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path; on error the file at path
@@ -35,32 +33,18 @@ func Special(path string) bool {
 
 // Target resolves symbolic links in path; the target need not exist.
 func Target(path string) string {
-	found, err := filepath.EvalSymlinks(path)
-	dir := filepath.Dir(path)
-	switch {
-	case err == nil:
+	if found, err := filepath.EvalSymlinks(path); err == nil {
 		return found
-	case !errors.Is(err, fs.ErrNotExist) || dir == path:
-		return path
 	}
-	path = filepath.Join(Target(dir), filepath.Base(path))
-	link, err := os.Readlink(path)
-	if err != nil {
-		return path
+	dir := filepath.Dir(path)
+	if found, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = found
 	}
-	if !filepath.IsAbs(link) {
-		link = filepath.Join(filepath.Dir(path), link)
-	}
-	return Target(link)
+	return filepath.Join(dir, filepath.Base(path))
 }
 
-// Remove removes a file, if it is there, and the temporary files that killed runs left for it.
+// Remove removes a file, if it is there.
 func Remove(path string) error {
-	sweep(path)
-	return remove(path)
-}
-
-func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -69,13 +53,11 @@ func remove(path string) error {
 
 // Writable fails if no file can be created in a folder.
 func Writable(dir string) error {
-	path := filepath.Join(dir, "writable")
-	f, err := temporary(path)
+	f, err := temporary(filepath.Join(dir, "result"))
 	if err != nil {
 		return err
 	}
-	defer sweep(path) // of killed runs
-	return errors.Join(f.Close(), remove(f.Name()))
+	return errors.Join(f.Close(), Remove(f.Name()))
 }
 
 // Set writes several files as one result. The last file written marks the result: Commit removes
@@ -108,7 +90,7 @@ func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	s.files = append(s.files, staged{path: path, temp: f.Name()})
-	w := bufio.NewWriter(named{f, path})
+	w := bufio.NewWriter(f)
 	if err = fill(w); err == nil {
 		err = w.Flush()
 	}
@@ -118,21 +100,11 @@ func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 	return naming(path, errors.Join(err, f.Close()))
 }
 
-// named is a temporary file whose errors name the file at path.
-type named struct {
-	io.Writer
-	path string
-}
-
-func (n named) Write(p []byte) (int, error) {
-	k, err := n.Writer.Write(p)
-	return k, naming(n.path, err)
-}
-
+// naming replaces the name of a temporary file.
 func naming(path string, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
-		failed.Path = path
+		return &fs.PathError{Op: failed.Op, Path: path, Err: failed.Err}
 	}
 	return err
 }
@@ -165,12 +137,12 @@ func (s *Set) commit(rename func(from, to string) error) error {
 		}
 	}
 	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != "" { // a single file is replaced in one step
-		if err := remove(mark.path); err != nil {
+		if err := Remove(mark.path); err != nil {
 			return err
 		}
 	}
 	for _, path := range s.gone {
-		if err := remove(path); err != nil {
+		if err := Remove(path); err != nil {
 			return err
 		}
 	}
@@ -185,26 +157,7 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return err
 		}
 	}
-	if len(s.files) > 1 { // a result, whose lock excludes other runs
-		sweep(paths...)
-	}
 	return nil
-}
-
-// sweep removes the temporary files that killed runs left for paths.
-func sweep(paths ...string) {
-	left := map[string][]os.DirEntry{} // by folder
-	for _, path := range paths {
-		dir, prefix := filepath.Dir(path), filepath.Base(Companion(path, ""))+"."
-		if _, read := left[dir]; !read {
-			left[dir], _ = os.ReadDir(dir)
-		}
-		for _, e := range left[dir] {
-			if number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), temporarySuffix), prefix); ok && strings.HasSuffix(e.Name(), temporarySuffix) && strings.Trim(number, "0123456789") == "" {
-				os.Remove(filepath.Join(dir, e.Name()))
-			}
-		}
-	}
 }
 
 // Discard removes prepared files that are not in place. After Commit it does nothing.
@@ -217,14 +170,12 @@ func (s *Set) Discard() {
 	s.files, s.gone = nil, nil
 }
 
-const temporarySuffix = ".tmp"
-
 func temporary(path string) (*os.File, error) {
 	mode, replaced := os.FileMode(0o666), false
 	if info, err := os.Stat(path); err == nil {
 		mode, replaced = info.Mode().Perm(), true
 	}
-	name := fmt.Sprintf("%s.%d%s", Companion(path, ""), rand.Uint64(), temporarySuffix)
+	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".missingscore.%d.tmp", rand.Uint64()))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	err = naming(path, err)
 	if err == nil && replaced { // umask applies to new files only
@@ -234,15 +185,4 @@ func temporary(path string) (*os.File, error) {
 		}
 	}
 	return f, err
-}
-
-const longestName = 255 // maximum in bytes on nearly every file system
-
-// Companion is a hidden file beside path: its name with a suffix, or a checksum if it is too long.
-func Companion(path, suffix string) string {
-	base := filepath.Base(path)
-	if len(base)+len(suffix)+len(".")+len(".18446744073709551615")+len(temporarySuffix) > longestName {
-		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))[:32]
-	}
-	return filepath.Join(filepath.Dir(path), "."+base+suffix)
 }
