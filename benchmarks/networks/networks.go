@@ -173,7 +173,7 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 		return e, err
 	}
 	for _, p := range r.Network.Points {
-		e.path = append(e.path, graph.Unpack(t.D, p.Packed))
+		e.path = append(e.path, graph.Unpack(t.D, p.Packed()))
 	}
 	_, scale := data.Standardise(t)
 	e.chosen = graphs.Chosen(r.Network)

@@ -163,7 +163,7 @@ func (o *outcome) own(ctx context.Context, m method, t *data.Table, seed uint64)
 	}
 	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
 	for _, p := range points {
-		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
+		o.networks = append(o.networks, p.Adjacency(threshold))
 	}
 	if len(m.Limit) > 0 {
 		limits, err := m.points(ctx, t, m.Limit, seed)
@@ -199,7 +199,7 @@ func distance(d int, one, other []regpath.Point) string {
 	for i := range min(len(one), len(other)) {
 		for j := range d {
 			for k := j + 1; k < d; k++ {
-				most = max(most, math.Abs(one[i].PartialCorrelation(d, j, k)-other[i].PartialCorrelation(d, j, k)))
+				most = max(most, math.Abs(one[i].PartialCorrelation(j, k)-other[i].PartialCorrelation(j, k)))
 			}
 		}
 	}

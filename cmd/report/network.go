@@ -196,7 +196,7 @@ const mostCurves = 500
 
 // curves are the edges of the network and then the largest other pairs of the path.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
-	d, along := len(r.Names), alongPath(r)
+	along := alongPath(r)
 	isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
 	others := slices.DeleteFunc(slices.Clone(along), isEdge)
 	pairs := append(slices.DeleteFunc(along, func(pair [2]int) bool { return !isEdge(pair) }), others...)
@@ -210,7 +210,7 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
 		edge := edges[[2]string{r.Names[j], r.Names[k]}]
 		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
-			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
+			c.Y = append(c.Y, p.PartialCorrelation(j, k))
 		}
 		drawn = append(drawn, c)
 	}

@@ -24,6 +24,7 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
@@ -148,10 +149,7 @@ func TestCurves(t *testing.T) {
 			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
 		}
 	}
-	r.Points = []regpath.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
-	for j := range d { // the empty network has no correlations, but a diagonal
-		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
-	}
+	r.Points = []regpath.Point{{Lambda: 2, P: *sparse.Identity(d)}, {Lambda: 1, P: *sparse.FromPacked(packed, d)}}
 	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
 	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
 	drawn := curves(r)
@@ -221,8 +219,8 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 			packed[graph.PackedIndex(d, j, j)] = 1
 		}
 		packed[graph.PackedIndex(d, 0, 2)], packed[graph.PackedIndex(d, 1, 2)] = -ac, -bc
-		p := regpath.Point{Lambda: lambda, Packed: packed}
-		p.EachEdge(d, 1e-6, func(int, int) { p.Edges++ })
+		p := regpath.Point{Lambda: lambda, P: *sparse.FromPacked(packed, d)}
+		p.EachEdge(1e-6, func(int, int) { p.Edges++ })
 		return p
 	}
 	r.Points = []regpath.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}

@@ -95,7 +95,7 @@ func TestEBICByItsFormula(t *testing.T) {
 			}
 			judged++
 			edges := float64(p.Edges)
-			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
+			want := -2*likeliest(t, standard, p.Packed(), r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
 			// At rate ρ the remaining gain is ρ/(1−ρ) times refitGain, and −2 log L doubles it: 5 suffices
 			// up to ρ = 0.71.
 			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
@@ -249,7 +249,7 @@ func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 		require.Equal(t, whole.packed(), cut.packed(), c)
 		require.Equal(t, whole.choice.edges, cut.choice.edges, c)
 		for k, p := range cut.State.Points {
-			require.Equal(t, whole.State.Points[k].Packed, p.Packed, "%v, λ %d", c, k)
+			require.Equal(t, whole.State.Points[k].Packed(), p.Packed(), "%v, λ %d", c, k)
 		}
 		if c.kind == "ebic" {
 			require.Equal(t, fmt.Sprint(whole.choice.scores[:n]), fmt.Sprint(cut.choice.scores), c)

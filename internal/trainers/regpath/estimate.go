@@ -10,6 +10,7 @@ import (
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
 )
 
 type Run struct {
@@ -274,9 +275,8 @@ func (r *Run) Point(p Point) Point {
 	if r.covariates.free == nil {
 		return p
 	}
-	packed := r.NodePrecision(p.precision(r.Table.D))
+	p.P = *sparse.FromPacked(r.NodePrecision(p.Packed()), len(r.Nodes()))
 	p.Linear = nil
-	p.setPrecision(packed, len(r.Nodes()))
 	return p
 }
 

@@ -55,7 +55,7 @@ func TestRidgePath(t *testing.T) {
 		require.InEpsilon(t, slices.Max(size), r.Config.LambdaMax, 1e-10)
 		require.Zero(t, r.State.Points[0].Edges)
 		for _, p := range r.State.Points {
-			for i, edge := range Adjacency(p.Packed, d, r.Config.Threshold).Edge {
+			for i, edge := range Adjacency(p.Packed(), d, r.Config.Threshold).Edge {
 				require.Equal(t, size[i] > p.Lambda, edge)
 			}
 		}
@@ -63,7 +63,7 @@ func TestRidgePath(t *testing.T) {
 		require.True(t, r.State.Refine.Converged, r.Verdict())
 		chosen := r.State.Points[r.State.Refine.Index]
 		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
-		require.Equal(t, without(Adjacency(chosen.Packed, d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
+		require.Equal(t, without(Adjacency(chosen.Packed(), d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
 		want, _ := estimate(t, standard, method,
 			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
 		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
