@@ -20,7 +20,6 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -179,7 +178,7 @@ func (m method) points(ctx context.Context, t *data.Table, stop []float64, seed 
 	along := m.Path
 	along.Whole = along.PathOnly // the AUC needs the whole path
 	along.Lambdas = m.Lambdas
-	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMax = harness.LambdaMax(t)
 	along.LambdaMin = along.LambdaMax / m.Ratio
 	if len(stop) > 0 {
 		along.StopTol = stop[0]

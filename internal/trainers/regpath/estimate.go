@@ -39,18 +39,6 @@ func (r *Run) Again() {
 	}
 }
 
-// StepsAt returns a step of the fixed schedule at λ number k, for measuring; r cannot be used
-// afterwards.
-func (r *Run) StepsAt(k int) func(ctx context.Context) error {
-	err := r.prepare(context.Background(), l1)
-	return func(ctx context.Context) error {
-		if err == nil {
-			_, err = fixed{r.problem}.advance(ctx, r.lambdas[k])
-		}
-		return err
-	}
-}
-
 // Estimate completes the path, the choice of λ and the iterations at it. If ctx is cancelled it
 // returns ctx's error, and the state can be resumed.
 func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {

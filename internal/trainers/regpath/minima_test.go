@@ -56,7 +56,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			}
 			if c.method == "pairwise" {
 				steps.Method = "full"
-				require.InEpsilon(t, LambdaMax(table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
+				require.InEpsilon(t, lambdaMax(engine.Problem{Table: table, Weight: r.Weight}, nil, covariates{}), r.Config.LambdaMax, 1e-12)
 			}
 			edges := 0
 			for k, q := range r.State.Points {

@@ -29,7 +29,7 @@ func TestPilotIsChosenByLikelihood(t *testing.T) {
 	for i, score := range s.Scores {
 		require.NoError(t, f.fit(t.Context(), pilotAlphas[i]))
 		m := f.Model
-		require.InDelta(t, LogLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both)*(1+6/(120*both)), score, 1e-8)
+		require.InDelta(t, logLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both)*(1+6/(120*both)), score, 1e-8)
 		if pilotAlphas[i] == s.Alpha {
 			require.InDeltaSlice(t, m.Packed.Value, s.Packed, 1e-12)
 		}
@@ -182,7 +182,7 @@ func TestFreedom(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, f.fit(t.Context(), alpha))
 			gain := func(mean []float64, p *mat.SymDense) float64 {
-				return LogLikelihood(own, own.AllRows(), mean, p) - LogLikelihood(others, own.AllRows(), mean, p)
+				return logLikelihood(own, own.AllRows(), mean, p) - logLikelihood(others, own.AllRows(), mean, p)
 			}
 			gains = append(gains, gain(f.Model.Mean(), f.Model.Precision())-gain(make([]float64, d), p))
 			counts = append(counts, freedom(f.Model.Precision(), alpha, meanPairCount(r.Problem)/n))

@@ -75,7 +75,7 @@ func TestHeldOutLosses(t *testing.T) {
 			case "exact":
 				want, _ = gradientAt(t, engine.Problem{Table: rows}, engine.Config{Method: "exact"}, nil, q.Packed(), 0)
 			case "em-exact":
-				want = -2 * LogLikelihood(work, p.heldOut, q.mean(), m.Precision()) / float64(len(p.heldOut))
+				want = -2 * logLikelihood(work, p.heldOut, q.mean(), m.Precision()) / float64(len(p.heldOut))
 			case "pairwise":
 				of, err := losses.GaussianPairwise.(losses.OfMatrix).Matrix(t.Context(), work, p.heldOut, nil, 1, false)
 				require.NoError(t, err)
