@@ -317,7 +317,7 @@ func (r *NetworkResult) Edges() []network.Edge { return r.Network.Edges }
 func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	var out []network.Adjacency
 	for _, p := range r.Points {
-		out = append(out, p.Adjacency(len(r.Names), r.Threshold))
+		out = append(out, p.Adjacency(r.Threshold))
 	}
 	return out
 }

@@ -32,7 +32,7 @@ type State struct {
 	Inference   *inference.State // resamples of a network
 }
 
-const stateVersion = 5
+const stateVersion = 6
 
 const stateMark = "missingscore state\n"
 

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -93,4 +94,17 @@ func (f Trained) EffectiveSize() string {
 		return "-"
 	}
 	return fmt.Sprintf("%.3f", f.History[len(f.History)-1].EffectiveSize)
+}
+
+// LambdaMax is the λ, 5 % above the smallest of the empty network, at which the program's path
+// starts without bounds.
+func LambdaMax(t *data.Table) (top float64) {
+	sums, d := t.PairSums(), t.D
+	scale := func(j int) float64 { return sums.Number[j*d+j] / sums.Cross[j*d+j] }
+	for j := range d {
+		for k := range j {
+			top = max(top, 2*(scale(j)+scale(k))*math.Abs(sums.Cross[k*d+j]))
+		}
+	}
+	return 1.05 * top / float64(t.RowCount()*d)
 }

@@ -21,11 +21,13 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/data/gaussian"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/regpath"
+	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -173,7 +175,7 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 		return e, err
 	}
 	for _, p := range r.Network.Points {
-		e.path = append(e.path, graph.Unpack(t.D, p.Packed))
+		e.path = append(e.path, graph.Unpack(t.D, p.Packed()))
 	}
 	_, scale := data.Standardise(t)
 	e.chosen = graphs.Chosen(r.Network)
@@ -251,7 +253,7 @@ func ebic(t *data.Table, g simulate.Gaussian) float64 {
 	}
 	pairs := float64(n) / float64(t.D*(t.D-1))
 	edges := float64(network.Threshold(g.Precision, threshold).Count())
-	return -2*regpath.LogLikelihood(t, t.AllRows(), g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma(t.D, pairs)*math.Log(float64(t.D)))
+	return -2*logLikelihood(t, t.AllRows(), g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma(t.D, pairs)*math.Log(float64(t.D)))
 }
 
 // Columns standardised by scale.
@@ -296,4 +298,27 @@ func otherBias(truth, found []float64) (other, signs float64) {
 		}
 	}
 	return other / others, signs / edges
+}
+
+// logLikelihood returns the log density of the observed cells of rows under a normal distribution;
+// −Inf if P is not positive definite.
+func logLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
+	d := t.D
+	x, err := losses.NewExpectation(d)
+	if err != nil {
+		return math.Inf(-1)
+	}
+	eta, square := make([]float64, d), make([]float64, 0, d*d)
+	for j := range d {
+		for k := range d {
+			square = append(square, p.At(j, k))
+			eta[j] += p.At(j, k) * mean[k]
+		}
+	}
+	b := data.NewBatch(len(rows), d)
+	b.Fill(t, rows, 1)
+	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight), nil); err != nil {
+		return math.Inf(-1)
+	}
+	return x.LogLikelihood
 }

@@ -44,7 +44,7 @@ func TestEBIC(t *testing.T) {
 		if math.IsNaN(r.Network.Scores[i]) {
 			continue // the program's search did not come by
 		}
-		g := simulate.Gaussian{Mean: make([]float64, 5), Precision: graph.Unpack(5, point.Packed)}
+		g := simulate.Gaussian{Mean: make([]float64, 5), Precision: graph.Unpack(5, point.Packed())}
 		refit, ok, err := emglasso.Refit(t.Context(), standard, g, threshold, emglasso.Options{Iterations: 1000, Tolerance: 1e-6})
 		require.NoError(t, err)
 		require.True(t, ok)

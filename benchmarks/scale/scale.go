@@ -20,7 +20,6 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
@@ -163,7 +162,7 @@ func (o *outcome) own(ctx context.Context, m method, t *data.Table, seed uint64)
 	}
 	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
 	for _, p := range points {
-		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
+		o.networks = append(o.networks, p.Adjacency(threshold))
 	}
 	if len(m.Limit) > 0 {
 		limits, err := m.points(ctx, t, m.Limit, seed)
@@ -179,7 +178,7 @@ func (m method) points(ctx context.Context, t *data.Table, stop []float64, seed 
 	along := m.Path
 	along.Whole = along.PathOnly // the AUC needs the whole path
 	along.Lambdas = m.Lambdas
-	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMax = harness.LambdaMax(t)
 	along.LambdaMin = along.LambdaMax / m.Ratio
 	if len(stop) > 0 {
 		along.StopTol = stop[0]
@@ -199,7 +198,7 @@ func distance(d int, one, other []regpath.Point) string {
 	for i := range min(len(one), len(other)) {
 		for j := range d {
 			for k := j + 1; k < d; k++ {
-				most = max(most, math.Abs(one[i].PartialCorrelation(d, j, k)-other[i].PartialCorrelation(d, j, k)))
+				most = max(most, math.Abs(one[i].PartialCorrelation(j, k)-other[i].PartialCorrelation(j, k)))
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func TestMethodsFindTheTruth(t *testing.T) {
 
 // Partial correlations ¼ and −½.
 func TestDistanceByHand(t *testing.T) {
-	of := func(p float64) regpath.Point { return regpath.Point{Packed: []float64{4, p, 1}} }
+	of := func(p float64) regpath.Point { return regpath.PointOf([]float64{4, p, 1}, 2) }
 	require.Equal(t, "0.75", distance(2, []regpath.Point{of(0), of(-0.5)}, []regpath.Point{of(0), of(1)}))
 }
 

@@ -8,12 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/estimator"
@@ -263,7 +262,7 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 // penalties returns λ · d of a default path: 200 iterations at the largest λ, then 10 at each of
 // 100 λ.
 func penalties(t *data.Table) (all []float64) {
-	top := float64(t.D) * regpath.LambdaMax(t, nil, domain.Weight{})
+	top := float64(t.D) * harness.LambdaMax(t)
 	all = slices.Repeat([]float64{top}, 200)
 	for _, p := range floats.LogSpan(make([]float64, 100), top, top/200) {
 		all = append(all, slices.Repeat([]float64{p}, 10)...)

@@ -64,7 +64,7 @@ func TestPeersPathIsOurs(t *testing.T) {
 	require.NoError(t, p.question("parameters", 0, &theirs))
 	last := r.Points[len(r.Points)-1]
 	require.Positive(t, last.Edges)
-	require.True(t, mat.EqualApprox(mat.NewDense(6, 6, unpacked(last.Packed, 6, true)), mat.NewDense(6, 6, theirs.Matrix), 1e-9))
+	require.True(t, mat.EqualApprox(mat.NewDense(6, 6, unpacked(last.Packed(), 6, true)), mat.NewDense(6, 6, theirs.Matrix), 1e-9))
 }
 
 // Without a choice of λ.

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/floats"
 
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -104,8 +107,23 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	if err != nil {
 		return nil, err
 	}
-	at := r.StepsAt(r.Config.Lambdas / 2)
-	return func() error { return at(context.Background()) }, nil
+	m, rows, d, iteration := r.Model(), slices.Concat(p.Table.Patterns(p.Table.AllRows())...), p.Table.D, 0
+	r.Condense(rows)
+	rate, inside := r.Config.Rate*float64(d), optim.PositiveDefinite{Floor: r.Config.Floor}
+	by := optim.Proximal{Rate: rate, Lambda: harness.LambdaMax(p.Table) * math.Pow(200, -0.5)}
+	return func() error {
+		s, err := r.Step(context.Background(), iteration, r.Whole, rows, 1/float64(len(rows)*d))
+		if err != nil {
+			return err
+		}
+		iteration++
+		by.Step(m.Packed.Value, s.Grads[1], d)
+		if !m.Location.Fixed {
+			floats.AddScaled(m.Location.Value, -rate, s.Grads[0])
+		}
+		inside.Project(m)
+		return nil
+	}, nil
 }
 
 // Time repeats step for some seconds, at least least times, and returns the seconds of a step.

@@ -209,7 +209,7 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
 			points, projections := r.Network.Points, 0
 			for _, p := range points {
-				e.precisions = append(e.precisions, graph.Unpack(t.D, p.Packed))
+				e.precisions = append(e.precisions, graph.Unpack(t.D, p.Packed()))
 				projections += p.Projections
 			}
 			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections)

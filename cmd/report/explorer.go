@@ -248,11 +248,11 @@ func (x *explorer) takeLevels(n *network.Network) {
 
 // alongPath are the pairs that are an edge anywhere on the path, the largest first.
 func alongPath(r *trainers.NetworkResult) [][2]int {
-	d, largest := len(r.Names), map[[2]int]float64{}
+	largest := map[[2]int]float64{}
 	for _, p := range r.Points {
-		p.EachEdge(d, r.Threshold, func(j, k int) {
+		p.EachEdge(r.Threshold, func(j, k int) {
 			pair := [2]int{j, k}
-			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(d, j, k)))
+			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(j, k)))
 		})
 	}
 	return slices.SortedFunc(maps.Keys(largest), func(a, b [2]int) int {
@@ -275,9 +275,9 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		if i == r.Chosen {
 			x.Chosen = len(x.Lambdas)
 		}
-		p, d, place := r.Points[i], len(r.Names), len(x.Lambdas)
+		p, place := r.Points[i], len(x.Lambdas)
 		x.Lambdas = append(x.Lambdas, p.Lambda)
-		p.EachEdge(d, r.Threshold, func(j, k int) {
+		p.EachEdge(r.Threshold, func(j, k int) {
 			i, ok := x.at[[2]int{j, k}]
 			if !ok {
 				return
@@ -288,7 +288,7 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 			for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
 				x.Path[i] = append(x.Path[i], 0)
 			}
-			x.Path[i] = append(x.Path[i], int(math.Round(1000*p.PartialCorrelation(d, j, k))))
+			x.Path[i] = append(x.Path[i], int(math.Round(1000*p.PartialCorrelation(j, k))))
 		})
 	}
 	x.Along = "Partial correlations from the largest to the smallest λ. The dashed line marks the λ of the picture; click to change it."

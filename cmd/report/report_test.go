@@ -23,6 +23,7 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
@@ -192,8 +193,8 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 			packed[graph.PackedIndex(d, j, j)] = 1
 		}
 		packed[graph.PackedIndex(d, 0, 2)], packed[graph.PackedIndex(d, 1, 2)] = -ac, -bc
-		p := regpath.Point{Lambda: lambda, Packed: packed}
-		p.EachEdge(d, 1e-6, func(int, int) { p.Edges++ })
+		p := regpath.Point{Lambda: lambda, P: *sparse.FromPacked(packed, d)}
+		p.EachEdge(1e-6, func(int, int) { p.Edges++ })
 		return p
 	}
 	r.Points = []regpath.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}

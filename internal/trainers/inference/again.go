@@ -22,12 +22,12 @@ type Fit struct {
 
 func FitOf(r *regpath.Run) Fit {
 	f, d, i := Fit{Done: true}, len(r.Nodes()), 0
-	point := regpath.Point{Packed: r.NodePrecision(r.Model().Packed.Value)}
-	edges := point.Adjacency(d, r.Config.Threshold).Edge
+	point := regpath.PointOf(r.NodePrecision(r.Model().Packed.Value), d)
+	edges := point.Adjacency(r.Config.Threshold).Edge
 	for j := range d {
 		for k := j + 1; k < d; k++ {
 			if edges[i] {
-				f.Edges, f.Partial = append(f.Edges, i), append(f.Partial, point.PartialCorrelation(d, j, k))
+				f.Edges, f.Partial = append(f.Edges, i), append(f.Partial, point.PartialCorrelation(j, k))
 			}
 			i++
 		}

@@ -64,12 +64,12 @@ func TestPrecisionOfNodes(t *testing.T) {
 	p.SetSym(0, 2, -0.4)
 	p.SetSym(1, 5, 0.2) // singular values of b, e: 0.2 and 0.1
 	p.SetSym(2, 4, -0.1)
-	q := Point{Packed: c.precision(graph.Pack(p), 7)}
-	require.InDelta(t, 0.25, q.PartialCorrelation(4, 0, 2), 1e-12)
-	require.Equal(t, -0.5, q.element(4, 0, 2))
-	require.InDelta(t, math.Hypot(0.3, 0.4)/2, q.PartialCorrelation(4, 0, 1), 1e-12)
-	require.InDelta(t, 0.2, q.PartialCorrelation(4, 1, 3), 1e-12)
-	require.Zero(t, q.element(4, 0, 3))
+	q := PointOf(c.precision(graph.Pack(p), 7), 4)
+	require.InDelta(t, 0.25, q.PartialCorrelation(0, 2), 1e-12)
+	require.Equal(t, -0.5, q.P.Element(0, 2))
+	require.InDelta(t, math.Hypot(0.3, 0.4)/2, q.PartialCorrelation(0, 1), 1e-12)
+	require.InDelta(t, 0.2, q.PartialCorrelation(1, 3), 1e-12)
+	require.Zero(t, q.P.Element(0, 3))
 	require.InDelta(t, 0.5, c.largest(func(j, k int) float64 { return math.Abs(p.At(j, k)) }), 1e-12) // ac
 	p.SetSym(0, 3, 0)
 	require.InDelta(t, 0.5/math.Sqrt2, c.largest(func(j, k int) float64 { return math.Abs(p.At(j, k)) }), 1e-12) // ab

@@ -6,12 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
-	"missingscore/data"
-	"missingscore/internal/data/gaussian"
 	"missingscore/internal/data/network"
-	"missingscore/losses"
 )
 
 type choice struct {
@@ -309,27 +304,4 @@ func differing(a, b []bool) (n int) {
 		}
 	}
 	return n
-}
-
-// LogLikelihood returns the log density of the observed cells of rows under a normal distribution;
-// −Inf if P is not positive definite.
-func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
-	d := t.D
-	x, err := losses.NewExpectation(d)
-	if err != nil {
-		return math.Inf(-1)
-	}
-	eta, square := make([]float64, d), make([]float64, 0, d*d)
-	for j := range d {
-		for k := range d {
-			square = append(square, p.At(j, k))
-			eta[j] += p.At(j, k) * mean[k]
-		}
-	}
-	b := data.NewBatch(len(rows), d)
-	b.Fill(t, rows, 1)
-	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight), nil); err != nil {
-		return math.Inf(-1)
-	}
-	return x.LogLikelihood
 }

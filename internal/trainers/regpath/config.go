@@ -28,7 +28,7 @@ type Config struct {
 	Schedule      string  `json:"schedule"`   // "accelerated", "em", "fixed" or "moments"
 	Iterations    int     `json:"iterations"` // sets IterPerLambda or MaxIter, and RefineIter if larger
 	Penalty       Penalty `json:"penalty"`
-	LambdaMax     float64 `json:"lambda_max"`      // default from the data, see LambdaMax
+	LambdaMax     float64 `json:"lambda_max"`      // default from the data, see lambdaMax
 	LambdaMin     float64 `json:"lambda_min"`      // LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
 	Lambdas       int     `json:"lambdas"`         // number of λ, equally spaced on a log scale; 100
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200

@@ -57,7 +57,7 @@ func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 			j.scores = append(j.scores, math.NaN())
 		}
 		if j.model == nil {
-			j.model = w.State.Points[networks[0]].model(w.Table.D)
+			j.model = w.State.Points[networks[0]].model()
 		} else if first+1 >= len(networks) {
 			break
 		}
@@ -90,7 +90,7 @@ type judgement struct {
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
 	var networks []network.Adjacency
 	for _, point := range points {
-		networks = append(networks, j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
+		networks = append(networks, j.State.Points[point].Adjacency(j.Config.Threshold))
 	}
 	common := network.Adjacency{D: j.Table.D, Edge: slices.Clone(networks[0].Edge)}
 	for _, a := range networks[1:] {
@@ -113,7 +113,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	}
 	j.idle++
 	bounds = j.posdef
-	m, shift := j.State.Points[points[0]].model(j.Table.D), 0.0
+	m, shift := j.State.Points[points[0]].model(), 0.0
 	for i, point := range points {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -149,7 +149,7 @@ func solveChosen(ctx context.Context, p *problem, edges []bool) error {
 	by.Observe = func(turn int) {
 		p.tell("refit", "iteration", turn, solveTurns, at.Lambda, math.NaN(), number)
 	}
-	root, ok, err := by.Root(ctx, at.model(d), mcem.NewSupport(network.Adjacency{D: d, Edge: edges}), &bounds, p.Config.Tolerance/10, min(solveTurns, p.Config.RefineIter))
+	root, ok, err := by.Root(ctx, at.model(), mcem.NewSupport(network.Adjacency{D: d, Edge: edges}), &bounds, p.Config.Tolerance/10, min(solveTurns, p.Config.RefineIter))
 	if err != nil {
 		return err
 	}

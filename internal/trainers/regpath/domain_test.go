@@ -129,7 +129,7 @@ func TestEBICOnADomainByItsFormula(t *testing.T) {
 		for j := range d {
 			free = append(free, j)
 		}
-		for k, held := range without(Adjacency(r.State.Points[i].Packed, d, r.Config.Threshold).Edge, d) {
+		for k, held := range without(Adjacency(r.State.Points[i].Packed(), d, r.Config.Threshold).Edge, d) {
 			if !held {
 				free = append(free, d+k)
 			}
@@ -166,5 +166,5 @@ func TestRefitOnADomain(t *testing.T) {
 		return max(most, floats.Norm(g[0], math.Inf(1)))
 	}
 	point := state.Points[state.Refine.Index]
-	require.Less(t, at(packed, one.model.Location.Value), 0.5*at(point.Packed, point.Linear))
+	require.Less(t, at(packed, one.model.Location.Value), 0.5*at(point.Packed(), point.Linear))
 }

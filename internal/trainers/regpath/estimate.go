@@ -10,6 +10,7 @@ import (
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
 )
 
 type Run struct {
@@ -35,18 +36,6 @@ func (r *Run) Again() {
 	r.again = true
 	if r.Config.Schedule != Fixed {
 		r.countRepeats()
-	}
-}
-
-// StepsAt returns a step of the fixed schedule at λ number k, for measuring; r cannot be used
-// afterwards.
-func (r *Run) StepsAt(k int) func(ctx context.Context) error {
-	err := r.prepare(context.Background(), l1)
-	return func(ctx context.Context) error {
-		if err == nil {
-			_, err = fixed{r.problem}.advance(ctx, r.lambdas[k])
-		}
-		return err
 	}
 }
 
@@ -274,9 +263,8 @@ func (r *Run) Point(p Point) Point {
 	if r.covariates.free == nil {
 		return p
 	}
-	packed := r.NodePrecision(p.precision(r.Table.D))
+	p.P = *sparse.FromPacked(r.NodePrecision(p.Packed()), len(r.Nodes()))
 	p.Linear = nil
-	p.setPrecision(packed, len(r.Nodes()))
 	return p
 }
 

@@ -45,7 +45,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 				`at iteration \d+; the result is the path's`, r.Verdict())
 			point := state.Points[chosen]
 			require.Equal(t, point.Loss, state.Refine.Loss)
-			require.Equal(t, point.Packed, r.packed())
+			require.Equal(t, point.Packed(), r.packed())
 			if s != nil {
 				require.Equal(t, point.Linear, r.model.Location.Value)
 			}

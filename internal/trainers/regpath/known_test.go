@@ -30,7 +30,7 @@ func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	}
 	edges := 0
 	for _, threshold := range []float64{math.Inf(1), 0.05, 0, -1} {
-		a := Adjacency(r.State.Points[12].Packed, d, threshold)
+		a := Adjacency(r.State.Points[12].Packed(), d, threshold)
 		require.GreaterOrEqual(t, a.Count(), edges)
 		edges = a.Count()
 		known, all := m.of.Known, m.likelihood(a)

@@ -57,15 +57,10 @@ func meanPairCount(p engine.Problem) float64 {
 	return sum / float64(d*(d-1)/2)
 }
 
-// LambdaMax returns the smallest λ, plus 5 % (30 % with half-spaces), at which a P without edges is
+// lambdaMax returns the smallest λ, plus 5 % (30 % with half-spaces), at which a P without edges is
 // stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment of column j,
 // where the gradient by P_jk is 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) over rows with both observed.
-// On a domain see boundedNullGradient.
-func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
-	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
-}
-
-// lambdaMax is LambdaMax for positive packed weights, which divide the gradients.
+// On a domain see boundedNullGradient. Packed weights divide the gradients.
 func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	spare, size, t := 1.05, nullGradient(p, of), p.Table
 	switch {

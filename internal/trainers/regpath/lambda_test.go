@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
@@ -24,7 +23,7 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 			top = max(top, math.Abs(grads[1][graph.PackedIndex(6, j, k)])/6)
 		}
 	}
-	require.InDelta(t, 1.05*top, LambdaMax(standard, nil, domain.Weight{}), 1e-12)
+	require.InDelta(t, 1.05*top, lambdaMax(engine.Problem{Table: standard}, nil, covariates{}), 1e-12)
 }
 
 // LambdaMax is the largest gradient at the best model without edges, found from gradients, which
@@ -55,7 +54,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 				largest = i
 			}
 		}
-		top := LambdaMax(standard, z, domain.Weight{}) / 1.05
+		top := lambdaMax(engine.Problem{Table: standard, Domain: z}, nil, covariates{}) / 1.05
 		if missing > 0 {
 			require.InDelta(t, math.Abs(mean[largest])/d, top, 4.03*se[largest]/d) // t(11) has its 1 − 1e−3 quantile at 4.03
 			require.Less(t, se[largest]/d, 0.005*top, "no power")

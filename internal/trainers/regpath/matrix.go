@@ -88,7 +88,7 @@ func (m *matrix) start() *sparse.Matrix {
 func (m *matrix) iterate(ctx context.Context, k int) (Point, error) {
 	p, before, screen := m.start(), sparse.Identity(m.Table.D), 1.0
 	if k > 0 {
-		before, screen = m.State.Points[k-1].sparse(m.Table.D), 2-m.lambdas[k-1]/m.lambdas[k]
+		before, screen = &m.State.Points[k-1].P, 2-m.lambdas[k-1]/m.lambdas[k]
 		p = before.Clone()
 	}
 	lambda := m.lambdas[k] * m.scale()
@@ -100,28 +100,25 @@ func (m *matrix) iterate(ctx context.Context, k int) (Point, error) {
 	m.State.Runaway, m.at = !outcome.Done, p
 	m.placeMean(p)
 	m.State.Iteration += outcome.Sweeps
-	at := Point{Lambda: m.lambdas[k], Edges: m.edgesOf(p), Change: p.Distance(before), Iterations: outcome.Sweeps,
+	at := Point{Lambda: m.lambdas[k], P: *p, Edges: m.edgesOf(p), Change: p.Distance(before), Iterations: outcome.Sweeps,
 		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
 	m.tell("path", "λ", k+1, len(m.lambdas), at.Lambda, at.Loss, at.Edges)
 	if m.fitsMean() {
 		at.Linear = slices.Clone(m.model.Location.Value)
-	}
-	if at.Sparse = p; p.D <= DenseColumns {
-		at.Packed, at.Sparse = at.precision(p.D), nil
 	}
 	return at, ctx.Err()
 }
 
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
 	if m.covariates.blocks != nil {
-		return count(m.nodeEdges(Point{Sparse: p}.precision(p.D)))
+		return count(m.nodeEdges(Point{P: *p}.Packed()))
 	}
 	free := m.covariates.free
-	for i, at := range p.At {
-		if math.Abs(p.Value[i]) > m.Config.Threshold && (free == nil || !free[graph.PackedIndex(p.D, int(at[0]), int(at[1]))]) {
+	Point{P: *p}.EachEdge(m.Config.Threshold, func(j, k int) {
+		if free == nil || !free[graph.PackedIndex(p.D, j, k)] {
 			n++
 		}
-	}
+	})
 	return n
 }
 
@@ -169,7 +166,7 @@ func (m *matrix) settle(ctx context.Context, lambda float64) error {
 func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o sparse.Outcome, definite bool, err error) {
 	f := &m.State.Refine
 	if !f.Refit {
-		p, f.Shrunk = m.State.Points[f.Index].sparse(m.Table.D), m.of.Shrunk
+		p, f.Shrunk = m.State.Points[f.Index].P.Clone(), m.of.Shrunk
 		if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
 			definite, err = p.KeepDefinite(ctx, m.Config.Floor)
 		}
@@ -194,10 +191,10 @@ func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o 
 
 func (m *matrix) joined() *sparse.Matrix {
 	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
-	p := &sparse.Matrix{D: d, Diagonal: slices.Clone(at.sparse(d).Diagonal)}
+	p := &sparse.Matrix{D: d, Diagonal: slices.Clone(at.P.Diagonal)}
 	eachPair(d, func(i, j, k int) {
 		if m.chosen[i] {
-			p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, at.element(d, j, k))
+			p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, at.P.Element(j, k))
 		}
 	})
 	return p

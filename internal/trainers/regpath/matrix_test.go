@@ -23,7 +23,7 @@ func TestLikelihoodsByMoments(t *testing.T) {
 	}
 	var c mat.Cholesky
 	require.True(t, c.Factorize(raw))
-	every := Adjacency(r.State.Points[0].Packed, d, -1)
+	every := Adjacency(r.State.Points[0].Packed(), d, -1)
 	require.Equal(t, 15, every.Count())
 	require.InDelta(t, -m.of.Pairs/2*(c.LogDet()+float64(d)), m.likelihood(every), 1e-6)
 	inverse, want := testtables.Inverse(t, raw), 0.0
@@ -48,7 +48,7 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	for j := range 10 {
 		require.InDelta(t, 1, v.At(j, j), 1e-6)
 		for k := j + 1; k < 10; k++ {
-			require.Equal(t, math.Abs(chosen.element(10, j, k)) > r.Config.Threshold, p.At(j, k) != 0)
+			require.Equal(t, math.Abs(chosen.P.Element(j, k)) > r.Config.Threshold, p.At(j, k) != 0)
 			if p.At(j, k) != 0 {
 				edges++
 				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)

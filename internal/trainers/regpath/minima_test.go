@@ -56,15 +56,15 @@ func TestPathsMeetTheConditions(t *testing.T) {
 			}
 			if c.method == "pairwise" {
 				steps.Method = "full"
-				require.InEpsilon(t, LambdaMax(table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
+				require.InEpsilon(t, lambdaMax(engine.Problem{Table: table, Weight: r.Weight}, nil, covariates{}), r.Config.LambdaMax, 1e-12)
 			}
 			edges := 0
 			for k, q := range r.State.Points {
 				if k > 0 && c.method == "pairwise" {
-					require.Equal(t, floats.Distance(r.State.Points[k-1].Packed, q.Packed, math.Inf(1)), q.Change)
+					require.Equal(t, floats.Distance(r.State.Points[k-1].Packed(), q.Packed(), math.Inf(1)), q.Change)
 				}
 				require.Zero(t, q.Projections)
-				loss, grads := gradientAt(t, p, steps, q.Linear, q.Packed, 0)
+				loss, grads := gradientAt(t, p, steps, q.Linear, q.Packed(), 0)
 				if r.Config.Schedule == Accelerated || r.Config.Schedule == Moments {
 					require.InDelta(t, loss/d, q.Loss, 1e-12)
 				}
@@ -76,12 +76,12 @@ func TestPathsMeetTheConditions(t *testing.T) {
 					for k := j + 1; k < d; k++ {
 						at := graph.PackedIndex(d, j, k)
 						slope, most := grads[1][at]/d, q.Lambda*weights[at]
-						if q.Packed[at] == 0 {
+						if q.Packed()[at] == 0 {
 							require.LessOrEqual(t, math.Abs(slope), most+1e-6)
 							continue
 						}
 						edges++
-						require.InDelta(t, -math.Copysign(most, q.Packed[at]), slope, 1e-6)
+						require.InDelta(t, -math.Copysign(most, q.Packed()[at]), slope, 1e-6)
 					}
 				}
 			}

@@ -29,7 +29,7 @@ func TestPilotIsChosenByLikelihood(t *testing.T) {
 	for i, score := range s.Scores {
 		require.NoError(t, f.fit(t.Context(), pilotAlphas[i]))
 		m := f.Model
-		require.InDelta(t, LogLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both)*(1+6/(120*both)), score, 1e-8)
+		require.InDelta(t, logLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both)*(1+6/(120*both)), score, 1e-8)
 		if pilotAlphas[i] == s.Alpha {
 			require.InDeltaSlice(t, m.Packed.Value, s.Packed, 1e-12)
 		}
@@ -55,7 +55,7 @@ func TestRidgePath(t *testing.T) {
 		require.InEpsilon(t, slices.Max(size), r.Config.LambdaMax, 1e-10)
 		require.Zero(t, r.State.Points[0].Edges)
 		for _, p := range r.State.Points {
-			for i, edge := range Adjacency(p.Packed, d, r.Config.Threshold).Edge {
+			for i, edge := range Adjacency(p.Packed(), d, r.Config.Threshold).Edge {
 				require.Equal(t, size[i] > p.Lambda, edge)
 			}
 		}
@@ -63,7 +63,7 @@ func TestRidgePath(t *testing.T) {
 		require.True(t, r.State.Refine.Converged, r.Verdict())
 		chosen := r.State.Points[r.State.Refine.Index]
 		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
-		require.Equal(t, without(Adjacency(chosen.Packed, d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
+		require.Equal(t, without(Adjacency(chosen.Packed(), d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
 		want, _ := estimate(t, standard, method,
 			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
 		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
@@ -182,7 +182,7 @@ func TestFreedom(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, f.fit(t.Context(), alpha))
 			gain := func(mean []float64, p *mat.SymDense) float64 {
-				return LogLikelihood(own, own.AllRows(), mean, p) - LogLikelihood(others, own.AllRows(), mean, p)
+				return logLikelihood(own, own.AllRows(), mean, p) - logLikelihood(others, own.AllRows(), mean, p)
 			}
 			gains = append(gains, gain(f.Model.Mean(), f.Model.Precision())-gain(make([]float64, d), p))
 			counts = append(counts, freedom(f.Model.Precision(), alpha, meanPairCount(r.Problem)/n))

@@ -12,6 +12,7 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/internal/trainers/optim"
 )
 
@@ -176,9 +177,9 @@ func (p *problem) packed() []float64 {
 // adjacency returns edges among all columns, all pairs of two blocks or none; withFree is the value
 // of free pairs.
 func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
-	a := at.Adjacency(p.Table.D, p.Config.Threshold)
+	a := at.Adjacency(p.Config.Threshold)
 	if p.covariates.blocks != nil {
-		a.Edge = p.covariates.columns(p.nodeEdges(at.precision(p.Table.D)))
+		a.Edge = p.covariates.columns(p.nodeEdges(at.Packed()))
 	}
 	p.covariates.set(a.Edge, p.Table.D, withFree)
 	return a
@@ -192,11 +193,7 @@ func (p *problem) edges() int { return count(p.nodeEdges(p.packed())) }
 
 func (p *problem) setPoint(index int) {
 	at := p.State.Points[index]
-	if at.Sparse != nil {
-		at.Sparse.ToPacked(p.packed())
-	} else {
-		copy(p.packed(), at.Packed)
-	}
+	at.P.ToPacked(p.packed())
 	copy(p.model.Location.Value, at.Linear)
 }
 
@@ -225,12 +222,11 @@ func (p *problem) giveUp(why string) error {
 // The schedule sets loss and effective size.
 func (p *problem) closeBlock(lambda float64) Point {
 	b := p.State.Block
-	at := Point{Lambda: lambda, Edges: p.edges(), Change: floats.Distance(b.Start, p.packed(), math.Inf(1)),
+	at := Point{Lambda: lambda, P: *sparse.FromPacked(p.packed(), p.Table.D), Edges: p.edges(), Change: floats.Distance(b.Start, p.packed(), math.Inf(1)),
 		Loss: math.NaN(), EffectiveSize: math.NaN(), Projections: b.Projections, Iterations: b.Count}
 	if p.fitsMean() {
 		at.Linear = slices.Clone(p.model.Location.Value)
 	}
-	at.setPrecision(p.packed(), p.Table.D)
 	p.State.Block = Block{}
 	return at
 }

@@ -189,7 +189,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 			}
 		}
 		if start == nil || !f.posdef.InsidePacked(start[d:], d) {
-			start = slices.Concat(p.mean(d), p.precision(d))
+			start = slices.Concat(p.mean(), p.Packed())
 		}
 		s, ok, err := f.refit(ctx, start, held, f.gainless)
 		if err != nil {
@@ -211,7 +211,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	if err != nil {
 		return err
 	}
-	s, ok, err := to.refit(ctx, slices.Concat(at.mean(d), at.precision(d)), without(edges, d), func(s *refitOf) bool {
+	s, ok, err := to.refit(ctx, slices.Concat(at.mean(), at.Packed()), without(edges, d), func(s *refitOf) bool {
 		w.tell("refit", "EM iteration", s.Count, w.Config.RefineIter, at.Lambda, math.NaN(), number)
 		return w.settled(s)
 	})

@@ -70,12 +70,12 @@ func TestHeldOutLosses(t *testing.T) {
 		rows := testtables.Must(work.Rows(p.heldOut))
 		for l, q := range r.State.Points {
 			want, m := 0., model.NewGaussian(d, model.FreeSymmetric)
-			copy(m.Packed.Value, q.Packed)
+			copy(m.Packed.Value, q.Packed())
 			switch method {
 			case "exact":
-				want, _ = gradientAt(t, engine.Problem{Table: rows}, engine.Config{Method: "exact"}, nil, q.Packed, 0)
+				want, _ = gradientAt(t, engine.Problem{Table: rows}, engine.Config{Method: "exact"}, nil, q.Packed(), 0)
 			case "em-exact":
-				want = -2 * LogLikelihood(work, p.heldOut, q.mean(d), m.Precision()) / float64(len(p.heldOut))
+				want = -2 * logLikelihood(work, p.heldOut, q.mean(), m.Precision()) / float64(len(p.heldOut))
 			case "pairwise":
 				of, err := losses.GaussianPairwise.(losses.OfMatrix).Matrix(t.Context(), work, p.heldOut, nil, 1, false)
 				require.NoError(t, err)

@@ -117,14 +117,14 @@ func TestPathsThatEnd(t *testing.T) {
 		for k, p := range whole.State.Points {
 			require.Equal(t, k >= n-c.unfinished, p.Unfinished, "λ %d", k)
 			if k < n {
-				require.Equal(t, p.Packed, judged.State.Points[k].Packed)
+				require.Equal(t, p.Packed(), judged.State.Points[k].Packed())
 			}
 		}
 		for _, words := range c.warnings {
 			require.Contains(t, strings.Join(judged.Warnings(), "\n"), words)
 		}
 		if judged.State.Runaway {
-			require.Equal(t, judged.State.Points[n-2].Packed, judged.State.Points[n-1].Packed)
+			require.Equal(t, judged.State.Points[n-2].Packed(), judged.State.Points[n-1].Packed())
 			continue
 		}
 		judged.State.Points = judged.State.Points[n-c.unfinished:] // none is finished: all may be chosen
@@ -155,9 +155,9 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: the loss has no positive definite minimum", n))
 
 		var e mat.EigenSym
-		require.True(t, e.Factorize(graph.Unpack(d, last.Packed), false))
+		require.True(t, e.Factorize(graph.Unpack(d, last.Packed()), false))
 		require.InDelta(t, floor, e.Values(nil)[0], 0.1*floor)
-		value := last.Loss + last.Lambda*newAccelerated(r.problem).penalty(last.Packed)
+		value := last.Loss + last.Lambda*newAccelerated(r.problem).penalty(last.Packed())
 		require.Less(t, value, before)
 		require.Contains(t, []float64{0, last.Lambda}, ends, "the same λ")
 		before, ends = value, last.Lambda

@@ -61,8 +61,13 @@ func TestStabilityFindsEdges(t *testing.T) {
 // An edge in 75 halves is chosen, one in 74 is not; the refit starts from the most similar network.
 func TestStabilityCounts(t *testing.T) {
 	_, table := testtables.Star(t, 3, 40, 0.2)
+	of := func(packed ...float64) Point {
+		p := PointOf(packed, 3)
+		p.Edges = len(p.P.At)
+		return p
+	}
 	s := &State{
-		Points:    []Point{{Packed: []float64{1, 0, 0, 1, 0, 1}}, {Packed: []float64{1, 0.1, 0, 1, 0.1, 1}, Edges: 2}, {Packed: []float64{1, 0.1, 0.1, 1, 0.1, 1}, Edges: 3}},
+		Points:    []Point{of(1, 0, 0, 1, 0, 1), of(1, 0.1, 0, 1, 0.1, 1), of(1, 0.1, 0.1, 1, 0.1, 1)},
 		Resampled: Resampled{Counts: [][]int{{75, 74, 100}}, Most: 2},
 	}
 	r := started(t, table, "em-exact", Config{Select: Selection{Kind: "stability"}}, s)

@@ -31,7 +31,7 @@ func TestTurnsOfManyColumns(t *testing.T) {
 	require.Greater(t, points[0][4].Edges, 50)
 	sooner := 0
 	for k, p := range points[0] {
-		require.InDeltaSlice(t, points[1][k].Packed, p.Packed, 1e-5)
+		require.InDeltaSlice(t, points[1][k].Packed(), p.Packed(), 1e-5)
 		require.InDelta(t, points[1][k].Loss, p.Loss, 1e-5)
 		require.False(t, p.Unfinished)
 		sooner += points[1][k].Iterations - p.Iterations
