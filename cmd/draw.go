@@ -142,17 +142,10 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	return nil
 }
 
-var samplers = []struct{ flag, of string }{
-	{"warm-up", "mcmc hmc posterior"}, {"iterations", "mcmc hmc posterior"}, {"steps", "diffusion langevin sde"},
-}
-
 func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
-	for _, s := range samplers {
-		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
-			return usageError{fmt.Errorf("--%s: sampler %s does not use it; leave it out", s.flag, sampler)}
-		}
-	}
-	return nil
+	chains, steps := []string{"mcmc", "hmc", fitted.FromPosterior}, []string{"diffusion", "langevin", "sde"}
+	return cmp.Or(unread(cmd, "sampler "+sampler, slices.Contains(chains, sampler), "warm-up", "iterations"),
+		unread(cmd, "sampler "+sampler, slices.Contains(steps, sampler), "steps"))
 }
 
 func refused(err error, path string) error {

@@ -193,10 +193,9 @@ func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if d := f.prepared.Spec.Descent; d.Epochs == 0 && cmd.Flags().Changed("batch") {
-		return usageError{fmt.Errorf("--batch: method %s has no noise, and %s uses all rows at once; leave it out, or add --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
-	}
-	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, f.table.Names); err != nil {
+	d := f.prepared.Spec.Descent
+	f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, f.table.Names)
+	if err = cmp.Or(unread(cmd, "optimiser "+d.Optimiser, d.Epochs != 0, "batch"), err); err != nil {
 		return err
 	}
 	return cmp.Or(ensureDirOf(f.out), ensureDirOf(f.history))
@@ -551,7 +550,7 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 		}
 	}
 	if c.Kind == "" || c.Kind == penalty.None {
-		return obey(rule{cmd.Flags().Changed("lambda"), "--lambda needs --penalty; add it, or leave --lambda out"})
+		return unread(cmd, "penalty none", false, "lambda")
 	}
 	if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
 		return err

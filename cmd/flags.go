@@ -16,6 +16,7 @@ import (
 
 	"missingscore/cmd/report"
 	"missingscore/internal/memory"
+	"missingscore/internal/setting"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
@@ -35,6 +36,15 @@ func obey(rules ...rule) error {
 		}
 	}
 	return nil
+}
+
+// unread refuses given flags unless the reader reads them.
+func unread(cmd *cobra.Command, reader string, reads bool, flags ...string) error {
+	set := map[string]bool{}
+	for _, name := range flags {
+		set[name] = cmd.Flags().Changed(name)
+	}
+	return asUsage(cmd, setting.Unread(reader, reads, set))
 }
 
 // nonZero refuses given flags that are not positive: 0 is the default.

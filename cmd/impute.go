@@ -232,9 +232,7 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 	}
 	if f.point {
 		values, mixing, summary = points.Values, points.Mixing, f.tellPoints(points)
-		if points.Draws == 0 && cmd.Flags().Changed("draws") {
-			return nil, false, "", usageError{errors.New("--draws: the expectations of this model are known in closed form, without draws; leave it out, or take --sampler mcmc")}
-		}
+		err = unread(cmd, "--point in closed form", points.Draws > 0, "draws")
 	} else {
 		f.known["sampler"], f.known["draws"] = drawn.Sampler, drawn.Draws
 		how, err := f.values.apply(cmd, f, drawn)
@@ -249,7 +247,7 @@ func (f *imputeCommand) fromModel(cmd *cobra.Command, path string) (values []flo
 		summary = fmt.Sprintf("%s of %d rows filled with %s each, by %s%s", counted(t.Missing(), "cell"), t.N, counted(drawn.Draws, "draw"), drawn.Sampler, how)
 	}
 	converged, more := mixed(f.known, mixing)
-	return values, converged, summary + more, nil
+	return values, converged, summary + more, err
 }
 
 func (f *imputeCommand) tellPoints(r *fitted.Points) string {
@@ -351,8 +349,7 @@ func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, erro
 			return false, err
 		}
 	}
-	const components = "--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out"
-	return alone, obey(rule{!alone && cmd.Flags().Changed("components"), components})
+	return alone, unread(cmd, "impute from a model", alone, "components")
 }
 
 func (f *imputeCommand) withLevels(path string) (bool, error) {

@@ -64,10 +64,8 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if f.i, f.shards, err = parseShard(f.text); err != nil {
 		return err
 	}
-	for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"} {
-		if f.merge && cmd.Flags().Changed(name) {
-			return usageError{fmt.Errorf("--%s has no use with --merge, which reads no tables; leave it out", name)}
-		}
+	if err = unread(cmd, "--merge", !f.merge, "shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"); err != nil {
+		return err
 	}
 	path := f.out
 	if f.shards > 0 {

@@ -281,12 +281,8 @@ func (f *truthFlags) check(cmd *cobra.Command) error {
 		{f.like == "" && f.table != "", "--table needs --like; add it, or make gaps with --missing"},
 		{f.like != "" && f.table == "" && !changed("missing"), "--like needs gaps: give --table TABLE.csv, or --missing P"},
 		notShare(f.missing),
-		{changed("edges") && f.shape != "random", fmt.Sprintf("--edges needs --graph random, not %s; leave one of them out", f.shape)},
 	}
-	for _, name := range []string{"graph", "edges", "strength"} {
-		rules = append(rules, rule{f.like != "" && changed(name), fmt.Sprintf("--%s needs --d, not --like; leave one of them out", name)})
-	}
-	return obey(rules...)
+	return cmp.Or(obey(rules...), unread(cmd, "--like", f.like == "", "graph", "edges", "strength"), unread(cmd, "graph "+f.shape, f.shape == "random", "edges"))
 }
 
 func notShare(missing float64) rule {

@@ -27,32 +27,38 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-func (s Spec) check() error {
-	unread := func(field, kind, registry string) error {
-		return setting.Errorf(field, kind, "a saved model could not be read back; register the name in %s or leave Kind out", registry)
-	}
-	imputer := s.Steps.Imputer
-	switch {
-	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
-		return unread("model", s.Model.Kind, "model.Models")
-	case s.Model.New != nil && s.Model.Options != nil:
-		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model and ignores Options; leave one of the two out")
-	case imputer.New != nil && imputer.Options != nil:
-		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer and ignores Options; leave one of the two out")
-	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
-		return unread("imputer", imputer.Kind, "nets.Imputers")
-	case s.Network == nil:
-		return nil
-	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network needs the model gaussian"}
-	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network needs the objective auto"}
-	case s.Descent != descent.Config{}:
-		return setting.Errorf("descent", "", "Descent configures fits of parameters, not networks; leave Descent out")
-	case s.Truth != nil:
-		return fmt.Errorf("a truth is for fits of parameters; compare a network by NetworkResult.Rates")
+// refusal is why settings cannot be combined.
+type refusal struct {
+	applies bool
+	err     error
+}
+
+func first(all []refusal) error {
+	for _, r := range all {
+		if r.applies {
+			return r.err
+		}
 	}
 	return nil
+}
+
+func (s Spec) check() error {
+	const readable = "a saved model could not be read back; register the name in %s or leave Kind out"
+	m, i, o := s.Model, s.Steps.Imputer, s.Objective
+	if err := first([]refusal{
+		{m.New != nil && m.Kind != "" && model.Models[m.Kind] == nil, setting.Errorf("model", m.Kind, readable, "model.Models")},
+		{m.New != nil && m.Options != nil, setting.Errorf("model", m.Kind, "ModelSpec.New makes the model and ignores Options; leave one of the two out")},
+		{i.New != nil && i.Options != nil, setting.Errorf("imputer", i.Kind, "ImputerSpec.New makes the imputer and ignores Options; leave one of the two out")},
+		{i.New != nil && i.Kind != "" && nets.Imputers[i.Kind] == nil, setting.Errorf("imputer", i.Kind, readable, "nets.Imputers")},
+	}); err != nil || s.Network == nil {
+		return err
+	}
+	return first([]refusal{
+		{m.New != nil || m.Kind != DefaultModel, setting.Errorf("model", m.Kind, "a network needs the model gaussian")},
+		{o.New != nil || o.Kind != "auto", setting.Errorf("objective", o.Kind, "a network needs the objective auto")},
+		{s.Descent != descent.Config{}, setting.Errorf("descent", "", "Descent configures fits of parameters, not networks; leave Descent out")},
+		{s.Truth != nil, fmt.Errorf("a truth is for fits of parameters; compare a network by NetworkResult.Rates")},
+	})
 }
 
 func checkEstimator(p *Prepared, e estimator.Estimator) error {
@@ -118,29 +124,24 @@ func checkOrdinal(s Spec, t *data.Table, columns []int) error {
 	if columns == nil {
 		return nil
 	}
-	var names []string
+	var names, bounded []string
 	for _, j := range columns {
-		names = append(names, t.Names[j])
-	}
-	refused := func(why string) error {
-		return setting.Errorf(transform.OrdinalKind, strings.Join(names, ","), "%s", why)
-	}
-	switch {
-	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return refused("ordered categories need the model gaussian; use Spec.Model.Kind gaussian, or leave Spec.Transform=ordinal out to treat them as numbers")
-	case s.Missingness != nil:
-		return refused("ordered categories cannot be combined with Spec.Missingness; leave one of the two out")
-	case s.Network == nil && s.Inference.Asked():
-		return refused("a latent normal model has no standard errors; leave Spec.Inference out, or use the command network with Spec.Inference bootstrap=N")
-	case s.Network == nil && s.Descent != descent.Config{Optimiser: s.Descent.Optimiser}, s.Network == nil && s.Descent.Optimiser != "" && s.Descent.Optimiser != "auto":
-		return refused("a latent normal model is fitted by stochastic EM, without an optimiser; leave Spec.Descent.Optimiser, Spec.Descent.Iterations, Spec.Descent.Tolerance, Spec.Descent.Epochs, Spec.Descent.Rate, Spec.Descent.Validation and Spec.Descent.Patience out")
-	}
-	for _, j := range columns {
-		if s.Domain != nil && s.Domain.BoundedColumn(j) {
-			return refused("the categories of " + t.Names[j] + " cannot have bounds; leave the bounds of this column out (Spec.Domain.Lower, Spec.Domain.Upper, Spec.Domain)")
+		if names = append(names, t.Names[j]); s.Domain != nil && s.Domain.BoundedColumn(j) {
+			bounded = append(bounded, t.Names[j])
 		}
 	}
-	return nil
+	refused := func(applies bool, why string) refusal {
+		return refusal{applies, setting.Errorf(transform.OrdinalKind, strings.Join(names, ","), "%s", why)}
+	}
+	fit, d := s.Network == nil, s.Descent
+	descends := d != descent.Config{Optimiser: d.Optimiser} || d.Optimiser != "" && d.Optimiser != "auto"
+	return first([]refusal{
+		refused(s.Model.New != nil || s.Model.Kind != DefaultModel, "ordered categories need Spec.Model.Kind gaussian"),
+		refused(s.Missingness != nil, "ordered categories cannot be combined with Spec.Missingness"),
+		refused(fit && s.Inference.Asked(), "a latent normal model has no standard errors; use the command network with Spec.Inference bootstrap=N"),
+		refused(fit && descends, "a latent normal model is fitted by stochastic EM, without an optimiser; leave its settings out"),
+		refused(bounded != nil, "the categories of "+strings.Join(bounded, ", ")+" cannot have bounds"),
+	})
 }
 
 const takeTable = "use the table itself instead of its moments"
@@ -149,40 +150,30 @@ func checkCounted(t *data.Table, s Spec) error {
 	if t.Counted == nil {
 		return nil
 	}
-	switch {
-	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return setting.Errorf("model", s.Model.Kind, "moments suffice for the model gaussian only; %s", takeTable)
-	case s.Domain.Bounded():
-		return setting.Errorf("domain", "", "with a support the loss needs the rows; %s", takeTable)
-	case s.Missingness != nil:
-		return setting.Errorf("missingness", "", "a missingness mechanism needs the rows; %s", takeTable)
-	case s.Transform.Others == transform.OrdinalKind || slices.Contains(slices.Collect(maps.Values(s.Transform.Columns)), transform.OrdinalKind):
-		return setting.Errorf("ordinal", "", "moments contain no counts of categories; %s", takeTable)
-	case len(s.Transform.Columns) > 0 || s.Transform.Others != "":
-		return setting.Errorf("transform", "", "moments cannot be transformed; transform the table before you compute its moments, or %s", takeTable)
-	case s.KeepUnits:
-		return setting.Errorf("keep_units", true, "moments are always standardised; %s", takeTable)
-	case s.Network == nil && s.Inference.Asked():
-		return setting.Errorf("inference", s.Inference.Kind, "robust standard errors need the rows; %s", takeTable)
-	case s.Network == nil && s.Descent.Validation != nil && *s.Descent.Validation > 0:
-		return setting.Errorf("validation", *s.Descent.Validation, "moments have no rows to hold out; %s", takeTable)
-	case s.Network == nil && s.Descent.Optimiser == "adam":
-		return setting.Errorf("optimiser", "adam", "adam needs batches of rows; leave it out, or %s", takeTable)
-	case s.Network == nil:
-		return nil
+	needs := func(applies bool, field string, value any) refusal {
+		return refusal{applies, setting.Errorf(field, value, "it needs the rows; %s", takeTable)}
 	}
-	n, c := s.Network, s.Inference
-	switch asks := c.Asked() || n.Select.ByTests(); {
-	case n.Select.Resamples():
-		return setting.Errorf("select", n.Select.Kind, "this selection needs the rows; use ebic or fdr, or %s", takeTable)
-	case c.Stability > 0:
-		return setting.Errorf("stability", c.Stability, "stability needs the rows; %s", takeTable)
-	case c.Asked() && (c.Kind == debias.Robust || inference.Kinds[c.Kind].Resamples):
-		return setting.Errorf("inference", c.Kind, "this inference needs the rows; use Spec.Inference model, or %s", takeTable)
-	case asks && t.D > debias.DirectColumns:
-		return setting.Errorf("inference", c.Kind, "with more than %d columns inference needs the rows; %s", debias.DirectColumns, takeTable)
+	c, d, fit := s.Inference, s.Descent, s.Network == nil
+	err := first([]refusal{
+		needs(s.Model.New != nil || s.Model.Kind != DefaultModel, "model", s.Model.Kind),
+		needs(s.Domain.Bounded(), "domain", ""),
+		needs(s.Missingness != nil, "missingness", ""),
+		needs(s.Transform.Others == transform.OrdinalKind || slices.Contains(slices.Collect(maps.Values(s.Transform.Columns)), transform.OrdinalKind), "ordinal", ""),
+		needs(len(s.Transform.Columns) > 0 || s.Transform.Others != "", "transform", ""),
+		needs(s.KeepUnits, "keep_units", true),
+		needs(fit && c.Asked() || c.Asked() && (c.Kind == debias.Robust || inference.Kinds[c.Kind].Resamples), "inference", c.Kind),
+		needs(fit && d.Validation != nil && *cmp.Or(d.Validation, new(float64)) > 0, "validation", ""),
+		needs(fit && d.Optimiser == "adam", "optimiser", "adam"),
+		needs(!fit && c.Stability > 0, "stability", c.Stability),
+	})
+	if err != nil || fit {
+		return err
 	}
-	return nil
+	by := s.Network.Select
+	return first([]refusal{
+		needs(by.Resamples(), "select", by.Kind),
+		needs((c.Asked() || by.ByTests()) && t.D > debias.DirectColumns, "inference", c.Kind),
+	})
 }
 
 // A Gaussian loss of e depends on the rows only through the moments in c; true if c is nil.
@@ -199,22 +190,11 @@ func byMoments(e estimator.Estimator, c *data.Counted) bool {
 
 func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	c := p.Original.Counted
-	if byMoments(e, c) {
-		if classical := p.objective == losses.Classical; c != nil && !classical {
-			return setting.Errorf("objective", p.Spec.Objective.Kind, "this objective needs the rows; use classical, or %s", takeTable)
-		}
-		return nil
-	}
-	var names []string
-	for _, other := range estimator.All {
-		if byMoments(other, c) && checkKindOfTable(p, other) == nil {
-			names = append(names, other.Name)
-		}
-	}
-	if c.Pairs != nil {
-		return setting.Errorf("method", e.Name, "the file has moments of pairs only; use %s with the command network, or %s", strings.Join(names, ", "), takeTable)
-	}
-	return setting.Errorf("method", e.Name, "the method needs the rows; use %s, or %s", strings.Join(names, ", "), takeTable)
+	return first([]refusal{
+		{!byMoments(e, c) && c != nil && c.Pairs != nil, setting.Errorf("method", e.Name, "the file has moments of pairs only; use pairwise with the command network, or the table itself")},
+		{!byMoments(e, c), setting.Errorf("method", e.Name, "it needs the rows; %s", takeTable)},
+		{c != nil && p.objective != losses.Classical, setting.Errorf("objective", p.Spec.Objective.Kind, "it needs the rows; %s", takeTable)},
+	})
 }
 
 func checkStreamed(p *Prepared, e estimator.Estimator) error {
@@ -325,32 +305,27 @@ func checkParameters(p *Prepared) (err error) {
 	}
 	_, identified := p.Model.(model.Identified)
 	_, noisy := p.objective.(losses.Noising)
-	e, size, instead := p.Estimator, 0, "variw"
-	if e.Assumption() == losses.MAR {
-		instead = "em-variw"
-	}
+	e, size := p.Estimator, 0
 	for _, q := range p.Model.Params() {
 		size += len(q.Value)
 	}
-	for _, r := range []struct {
-		refused bool
-		why     string
-	}{
-		{p.Spec.Descent.Penalty.Asked(), "standard errors cannot be combined with a penalty; leave one of the two out"},
-		{c.Kind != sandwich.Kind, "for a fit it is none or robust; the other values are for networks"},
-		{!identified, "the parameters of model " + p.Spec.Model.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; leave Spec.Inference out"},
-		{p.missingness != nil, "it does not support a given missingness mechanism; leave Spec.Inference out"},
-		{p.Spec.KeepUnits, "it needs standardised columns; leave Spec.KeepUnits out"},
-		{losses.Draws(p.objective), "the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto"},
-		{noisy, "the model describes rows with added noise; take Spec.Objective.Kind auto"},
-		{e.Assumption() == losses.NoneHolds && !p.Table.Complete(), "method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw"},
-		// The draws' density as a function of the parameters is unknown.
-		{e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal, "the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full"},
-		{size > mostParameters, fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters)},
-	} {
-		if r.refused {
-			return setting.Errorf("inference", c.Kind, "%s", r.why)
-		}
+	// The draws' density as a function of the parameters is unknown.
+	unknown := e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal
+	refused := func(applies bool, why string, args ...any) refusal {
+		return refusal{applies, setting.Errorf("inference", c.Kind, why, args...)}
+	}
+	if err := first([]refusal{
+		refused(p.Spec.Descent.Penalty.Asked(), "it does not support a penalty"),
+		refused(c.Kind != sandwich.Kind, "for a fit it is none or robust"),
+		refused(!identified, "the parameters of model %s are not determined by its density", p.Spec.Model.Kind),
+		refused(p.missingness != nil, "it does not support a given missingness mechanism"),
+		refused(p.Spec.KeepUnits, "it does not support Spec.KeepUnits"),
+		refused(losses.Draws(p.objective) || noisy, "it does not support this objective; take Spec.Objective.Kind auto"),
+		refused(e.Assumption() == losses.NoneHolds && !p.Table.Complete(), "method %s is biased; take Spec.Steps.Method em-full", e.Name),
+		refused(unknown, "the draws of method %s have no density; take Spec.Steps.Method em-full", e.Name),
+		refused(size > mostParameters, "the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters),
+	}); err != nil {
+		return err
 	}
 	// Draws, proposals, and matrices of parameters and scales.
 	t, r := p.Table, sandwich.Draws(e, p.Table.N, cmp.Or(p.Spec.Steps.Draws, engine.DefaultDraws))

@@ -50,33 +50,24 @@ func checkNominal(s Spec, t *data.Table) error {
 // mixed is nil for another model.
 func (p *Prepared) mixed() *mixture.Mixture { return model.MixedOf(p.Model) }
 
-// scoresAsked returns the first setting that needs score matching, and the reason; "" if there is
-// none.
-func scoresAsked(p *Prepared) (field string, value any, why string) {
+// scoresAsked refuses settings that need score matching, for a mixture with these columns of levels.
+func scoresAsked(p *Prepared, names []string) error {
 	s, d := p.Spec, p.Spec.Descent
-	switch {
-	case s.Steps.Method != "auto" && s.Steps.Method != "em-exact":
-		return "method", s.Steps.Method, "the method needs numbers"
-	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return "objective", s.Objective.Kind, "objectives are for score matching"
-	case s.Domain.Bounded():
-		return "domain", "", "bounds need score matching"
-	case s.Missingness != nil:
-		return "missingness", "", "a missingness mechanism needs numbers"
-	case s.Inference.Asked():
-		return "inference", s.Inference.Kind, "standard errors need score matching"
-	case d.Penalty.Asked():
-		return "penalty", d.Penalty.Kind, "a penalty needs the model gaussian or quartic"
-	case s.Truth != nil:
-		return "truth", "", "comparison with a truth needs scores"
-	case p.file != nil:
-		return "stream", nil, "a mixture with levels needs all rows in memory"
-	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != "em":
-		return "optimiser", d.Optimiser, "this optimiser needs score matching"
-	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
-		return "optimiser", "adam", "epochs, rate, patience, validation and average are for adam"
+	asked := func(applies bool, field string, value any, why string) refusal {
+		return refusal{applies, setting.Errorf(field, value, "%s, but a mixture with levels (%s) is fitted by EM; leave the setting out, or leave these columns out by ReadOptions.Exclude", why, strings.Join(names, ", "))}
 	}
-	return "", nil, ""
+	return first([]refusal{
+		asked(s.Steps.Method != "auto" && s.Steps.Method != "em-exact", "method", s.Steps.Method, "the method needs numbers"),
+		asked(s.Objective.New != nil || s.Objective.Kind != "auto", "objective", s.Objective.Kind, "objectives are for score matching"),
+		asked(s.Domain.Bounded(), "domain", "", "bounds need score matching"),
+		asked(s.Missingness != nil, "missingness", "", "a missingness mechanism needs numbers"),
+		asked(s.Inference.Asked(), "inference", s.Inference.Kind, "standard errors need score matching"),
+		asked(d.Penalty.Asked(), "penalty", d.Penalty.Kind, "a penalty needs the model gaussian or quartic"),
+		asked(s.Truth != nil, "truth", "", "comparison with a truth needs scores"),
+		{p.file != nil, notStreamed("a mixture with levels needs all rows in memory")},
+		asked(d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != "em", "optimiser", d.Optimiser, "this optimiser needs score matching"),
+		asked(d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil, "optimiser", "adam", "epochs, rate, patience, validation and average are for adam"),
+	})
 }
 
 // prepareMixed prepares maximum likelihood of a mixture (docs/theory/models.md#eq-mixed); false for
@@ -87,14 +78,11 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 		return false, nil
 	}
 	levels, names := levelsOf(p.Table)
-	switch field, value, why := scoresAsked(p); {
-	case field == "":
-	case names == nil:
-		return false, nil
-	case field == "stream":
-		return false, notStreamed(why)
-	default:
-		return false, setting.Errorf(field, value, "%s, but a mixture with levels (%s) is fitted by EM; leave the setting out, or leave these columns out by ReadOptions.Exclude", why, strings.Join(names, ", "))
+	if err := scoresAsked(p, names); err != nil {
+		if names == nil {
+			err = nil
+		}
+		return false, err
 	}
 	if names == nil && p.Transform.Ordinal() != nil {
 		return false, nil

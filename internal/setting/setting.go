@@ -3,6 +3,7 @@ package setting
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -25,6 +26,16 @@ func (e *Error) Message(name string) string {
 		return fmt.Sprintf("%s: %s", name, strings.TrimPrefix(e.Allowed, e.Field+" "))
 	}
 	return fmt.Sprintf("%s %s: %s", name, e.Value, e.Allowed)
+}
+
+// Unread refuses the first setting in set, by name, unless the reader reads it.
+func Unread(reader string, reads bool, set map[string]bool) error {
+	for _, field := range slices.Sorted(maps.Keys(set)) {
+		if set[field] && !reads {
+			return &Error{Field: field, Allowed: reader + " does not read it; leave it out"}
+		}
+	}
+	return nil
 }
 
 func Errorf(field string, value any, allowed string, args ...any) error {

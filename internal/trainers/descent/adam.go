@@ -17,8 +17,7 @@ import (
 )
 
 func resolveAdam(c Config, p Problem) (Config, error) {
-	const reason = "this setting is for em and lbfgs, but this fit uses adam; leave it out"
-	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
+	if err := setting.Unread("optimiser adam", false, map[string]bool{"iterations": c.Iterations != 0, "tolerance": c.Tolerance != 0}); err != nil {
 		return c, err
 	}
 	_, noising := p.Objective.(losses.Noising)

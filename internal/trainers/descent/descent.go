@@ -3,7 +3,6 @@ package descent
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -171,11 +170,11 @@ const proximalName, emName, lbfgsName, adamName = "proximal", "em", "lbfgs", "ad
 
 // The default is the first optimiser without a refusal; lbfgs is skipped for models that overfit.
 var optimisers = []optimiser{
-	{proximalName, refusedByProximal, wholeTable(proximalTolerance, proximalSingleTolerance), runProximal, func(f *Fit) (bool, string) {
+	{proximalName, refusedByProximal, wholeTable(proximalName, proximalTolerance, proximalSingleTolerance), runProximal, func(f *Fit) (bool, string) {
 		return f.minimised(f.State.Spectral.Count, "take a larger λ")
 	}},
-	{emName, refusedByEM, wholeTable(defaultTolerance, defaultTolerance), runEM, verdictOfEM},
-	{lbfgsName, refusedByLBFGS, wholeTable(defaultTolerance, singleTolerance), runLBFGS, verdictOfLBFGS},
+	{emName, refusedByEM, wholeTable(emName, defaultTolerance, defaultTolerance), runEM, verdictOfEM},
+	{lbfgsName, refusedByLBFGS, wholeTable(lbfgsName, defaultTolerance, singleTolerance), runLBFGS, verdictOfLBFGS},
 	{adamName, func(Problem) error { return nil }, resolveAdam, runAdam, verdictOfAdam},
 }
 
@@ -227,20 +226,13 @@ func choose(name string, p Problem) (optimiser, error) {
 }
 
 // wholeTable resolves fits over all rows at once; single is the tolerance in float32.
-func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, error) {
+func wholeTable(name string, tolerance, single float64) func(c Config, p Problem) (Config, error) {
 	return func(c Config, p Problem) (Config, error) {
-		what := "the loss of method %s has no noise and is minimised"
-		if !p.Estimator.Minimises() {
-			what = "the equation of method %s is solved"
+		set := map[string]bool{
+			"epochs": c.Epochs != 0, "rate": c.Rate != 0, "patience": c.Patience != 0,
+			"validation": c.Validation != nil && *c.Validation != 0, "average": c.Average != nil && *c.Average != 0,
 		}
-		given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
-		if c.Validation != nil {
-			given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
-		}
-		if c.Average != nil {
-			given = append(given, setting.Field{Name: "average", Value: *c.Average})
-		}
-		if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or use the optimiser adam", p.Estimator.Name), given...); err != nil {
+		if err := setting.Unread("optimiser "+name, false, set); err != nil {
 			return c, err
 		}
 		c.Validation, c.Average = nil, nil
@@ -251,13 +243,4 @@ func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, er
 		setting.Default(&c.Tolerance, tolerance)
 		return c, nil
 	}
-}
-
-func foreign(reason string, settings ...setting.Field) error {
-	for _, s := range settings {
-		if s.Value != 0 {
-			return setting.Errorf(s.Name, s.Value, "%s", reason)
-		}
-	}
-	return nil
 }

@@ -39,8 +39,7 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 		}
 	}
 	if *c.Validation == 0 {
-		const reason = "no rows are held out; leave the setting out, or set validation"
-		return c, foreign(reason, setting.Field{Name: "patience", Value: float64(c.Patience)})
+		return c, setting.Unread("a fit without validation", false, map[string]bool{"patience": c.Patience != 0})
 	}
 	learned := rows - heldOutRows(*c.Validation, rows)
 	perEpoch := batches(learned, max(1, min(p.Batch, learned)))
