@@ -25,7 +25,6 @@ import (
 	"missingscore/cmd/report"
 	"missingscore/cmd/words"
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mixture"
@@ -603,11 +602,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	})
 	if err == nil {
 		f.table = f.prepared.Table
-		holds := heldBytes(len(f.table.Values)+2*rows.WindowBlocks*f.rows.BlockRows*f.table.D, f.table.D)
-		if f.spec.Steps.DType == graph.Float32 {
-			holds += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
-		}
-		memory.Held(holds)
+		memory.Held(heldBytes(len(f.table.Values)+2*rows.WindowBlocks*f.rows.BlockRows*f.table.D, f.table.D))
 	}
 	return err
 }

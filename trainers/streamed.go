@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/internal/data/survey"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/engine"
@@ -71,7 +70,7 @@ func rowsOf(ctx context.Context, p *Prepared, e *engine.Engine, scale data.Scale
 	if p.file == nil {
 		return nil, nil
 	}
-	source := rows.Source{File: p.file.file, Before: p.file.survey.Before, Rows: p.Table.Sampled.Rows, Single: e.Config.DType == graph.Float32,
+	source := rows.Source{File: p.file.file, Before: p.file.survey.Before, Rows: p.Table.Sampled.Rows,
 		Model: func(t *data.Table) (*data.Table, error) {
 			t, err := p.Transform.Table(t)
 			if err != nil {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
 	"missingscore/internal/data/survey"
-	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 )
@@ -20,8 +18,7 @@ type Source struct {
 	Before []int                                  // as in survey.Survey
 	Rows   int                                    // rows with at least one value
 	Model  func(*data.Table) (*data.Table, error) // transforms rows to the modelled columns; nil: identity
-	Single bool                                   // rounds numbers to float32 and caches them if memory allows
-	Hold   func(done, total int)                  // progress of reading the cache; may be nil
+	Hold   func(done, total int)                  // progress of reading rows that stay in memory; may be nil
 }
 
 const WindowBlocks = 16
@@ -38,7 +35,6 @@ type File struct {
 
 	whole   *data.Table // all rows of a file of one window; nil until read
 	heldOut *data.Table // nil for none
-	singles *singles    // all rows except held-out ones; nil: rows are read in each pass
 	rooms   [2]room     // buffers of the current window and of the next
 }
 
@@ -63,32 +59,20 @@ func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float6
 	}
 	if s.File.Blocks() <= window {
 		f.whole = &data.Table{Names: s.File.Names, D: len(s.File.Names)}
-	} else if s.Single {
-		var err error
-		if f.singles, err = newSingles(f.count, len(s.File.Names)); err != nil {
-			return nil, err
-		}
 	}
 	return f, f.hold(ctx)
 }
 
 func (f *File) hold(ctx context.Context) error {
-	if f.whole == nil && f.singles == nil && f.heldOut == nil {
+	if f.whole == nil && f.heldOut == nil {
 		return nil
 	}
 	for k := range f.source.File.Blocks() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		learned := f.whole
-		if f.singles != nil {
-			learned = &data.Table{D: len(f.source.File.Names)}
-		}
-		if err := f.read(k, learned, f.heldOut); err != nil {
+		if err := f.read(k, f.whole, f.heldOut); err != nil {
 			return err
-		}
-		if f.singles != nil {
-			f.singles.add(learned)
 		}
 		if f.source.Hold != nil {
 			f.source.Hold(k+1, f.source.File.Blocks())
@@ -116,9 +100,6 @@ func (f *File) read(k int, learned, out *data.Table) error {
 		}
 		if to != nil {
 			to.AppendRow(t, i)
-			for k := len(to.Values) - t.D; f.source.Single && k < len(to.Values); k++ {
-				to.Values[k] = float64(float32(to.Values[k]))
-			}
 		}
 	}
 	return nil
@@ -179,9 +160,7 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if f.singles != nil {
-				f.singles.appendTo(w, k)
-			} else if err := f.read(k, w, nil); err != nil {
+			if err := f.read(k, w, nil); err != nil {
 				return fmt.Errorf("pass %d: %w", pass+1, err)
 			}
 		}
@@ -201,49 +180,4 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 		}
 	}
 	return nil
-}
-
-type singles struct {
-	d      int
-	starts []int     // rows before each block, and in total
-	values []float32 // NaN: missing
-}
-
-const (
-	// Bytes of a float32 cell.
-	SingleBytes = 4
-
-	singleShare = 0.5 // share of the memory limit
-)
-
-// newSingles returns nil if memory does not suffice.
-func newSingles(n, d int) (*singles, error) {
-	limit, err := memory.Limit()
-	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {
-		return nil, err
-	}
-	return &singles{d: d, starts: []int{0}, values: make([]float32, 0, n*d)}, nil
-}
-
-func (s *singles) add(t *data.Table) {
-	for k, seen := range t.Observed {
-		v := float32(math.NaN())
-		if seen {
-			v = float32(t.Values[k])
-		}
-		s.values = append(s.values, v)
-	}
-	s.starts = append(s.starts, len(s.values)/max(1, s.d))
-}
-
-func (s *singles) appendTo(t *data.Table, k int) {
-	from, to := s.starts[k], s.starts[k+1]
-	for _, v := range s.values[from*s.d : to*s.d] {
-		seen := v == v
-		if !seen {
-			v = 0
-		}
-		t.Values, t.Observed = append(t.Values, float64(v)), append(t.Observed, seen)
-	}
-	t.N += to - from
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -148,42 +147,5 @@ func TestPassesEnd(t *testing.T) {
 			break
 		}
 		require.Less(t, seen, 6, fmt.Sprint(seen))
-	}
-}
-
-func TestSingles(t *testing.T) {
-	const n = 1000
-	path := numbered(t, "t.csv", n)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	order := func(memory string, single bool) (values []float64, seen []bool) {
-		t.Setenv("MISSINGSCORE_MEMORY", memory)
-		file, err := data.OpenRows(path, data.ReadOptions{}, 40)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, file.Close()) }()
-		s, err := survey.Take(t.Context(), file, survey.Options{})
-		require.NoError(t, err)
-		f, err := rows.NewFile(t.Context(), rows.Source{File: file, Before: s.Before, Rows: n, Single: single}, 3, 16, 0.1, 4)
-		require.NoError(t, err)
-		if memory == "1GB" && single {
-			require.NoError(t, os.Truncate(path, 10)) // the file is not read again
-			defer func() { require.NoError(t, os.WriteFile(path, text, 0o600)) }()
-		}
-		for w, err := range f.Pass(t.Context(), 2) {
-			require.NoError(t, err)
-			for _, i := range w.Order {
-				values, seen = append(values, w.Table.Values[2*i:2*i+2]...), append(seen, w.Table.Observed[2*i:2*i+2]...)
-			}
-		}
-		return values, seen
-	}
-	values, seen := order("1GB", false)
-	for i, x := range values {
-		values[i] = float64(float32(x))
-	}
-	for _, memory := range []string{"10kB", "1GB"} {
-		singles, marks := order(memory, true)
-		require.Equal(t, values, singles, memory)
-		require.Equal(t, seen, marks)
 	}
 }
