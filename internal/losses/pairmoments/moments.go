@@ -182,7 +182,10 @@ type sums func(j0, k0, high, wide int) (cross, number []float64)
 
 func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	if t.Counted == nil || t.Counted.Pairs == nil {
-		p, err := newProducts(t, rows, counts)
+		gemm, err := graph.NewProduct()
+		room := func() []float64 { return make([]float64, tile*tile) }
+		p := &products{table: t, rows: rows, counts: counts, gemm: gemm, cross: room(), number: room(), part: room(),
+			left: newColumns(), right: newColumns()}
 		return p.of, err
 	}
 	pairs := t.Counted.Pairs
@@ -210,13 +213,6 @@ type columns struct{ value, mask []float64 }
 
 func newColumns() columns {
 	return columns{make([]float64, chunk*tile), make([]float64, chunk*tile)}
-}
-
-func newProducts(t *data.Table, rows []int, counts []float64) (*products, error) {
-	gemm, err := graph.NewProduct()
-	room := func() []float64 { return make([]float64, tile*tile) }
-	return &products{table: t, rows: rows, counts: counts, gemm: gemm, cross: room(), number: room(), part: room(),
-		left: newColumns(), right: newColumns()}, err
 }
 
 func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {

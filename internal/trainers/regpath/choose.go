@@ -18,8 +18,7 @@ type choice struct {
 }
 
 type Tests struct {
-	Done     bool
-	Pairs    []network.Uncertainty // pairs j < k in column order
+	Pairs    []network.Uncertainty // pairs j < k in column order; nil before the tests
 	Rests    string                // basis of the standard errors
 	Warnings []string
 }
@@ -227,12 +226,11 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 		return choice{}, err
 	}
 	tests, rate := &w.State.Tests, w.Config.Select.Rate
-	if !tests.Done {
+	if tests.Pairs == nil {
 		w.setPoint(start.point)
 		if *tests, err = test(ctx, start); err != nil {
 			return choice{}, err
 		}
-		tests.Done = true
 		if err := w.save(); err != nil {
 			return choice{}, err
 		}

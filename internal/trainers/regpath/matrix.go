@@ -63,13 +63,7 @@ func (m *matrix) span() (top, ratio float64) {
 
 func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	if m.covariates.free != nil {
-		s := mat.NewSymDense(m.Table.D, nil)
-		for j := range m.Table.D {
-			for k := j; k < m.Table.D; k++ {
-				s.SetSym(j, k, m.of.Element(j, k))
-			}
-		}
-		if derivative, ok := m.covariates.nullGradient(s); ok {
+		if derivative, ok := m.covariates.nullGradient(m.Table.D, m.of.S); ok {
 			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
 		}
 	}

@@ -27,9 +27,9 @@ type State struct {
 	Pilot     Pilot    // of penalties with a pilot
 	Auto      Auto
 	Resampled Resampled
-	Refitted  Refitted // EBIC
-	Judged    Judged   // EBIC on a domain
-	Tests     Tests    // fdr
+	Refitted  Refitted  // EBIC
+	Judged    []float64 // EBIC on a domain: score by point
+	Tests     Tests     // fdr
 	Refine    Refine
 }
 

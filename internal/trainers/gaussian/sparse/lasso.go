@@ -256,9 +256,6 @@ const tile = 256 // columns per tile; a worker takes a pair of tiles
 func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32, error) {
 	side := min(tile, l.D)
 	buffers := func() *screen { return &screen{l, make([]float64, side*side), make([]float64, side*side)} }
-	if l.D <= tile {
-		return buffers().look(0, 0, least, slack), ctx.Err()
-	}
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
 		for k := j; k < l.D; k += tile {
