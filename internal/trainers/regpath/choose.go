@@ -235,11 +235,11 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 			return choice{}, err
 		}
 	}
-	c := choice{edges: make([]bool, w.pairs())}
+	nodes := make([]bool, len(tests.Pairs))
 	for i, u := range tests.Pairs {
-		c.edges[w.covariates.pairAt(i)] = !math.IsNaN(u.Q) && u.Q <= rate
+		nodes[i] = !math.IsNaN(u.Q) && u.Q <= rate
 	}
-	chosen := count(c.edges)
+	c, chosen := choice{edges: w.covariates.columns(nodes)}, count(nodes)
 	c.point = nearest(w, c.edges)
 	c.words = fmt.Sprintf("%d of %d pairs have q ≤ %g; expect at most about %.3g false edges", chosen, len(tests.Pairs), rate, rate*float64(chosen))
 	return c, nil

@@ -135,7 +135,7 @@ func TestDefaultGamma(t *testing.T) {
 func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	r := started(t, table, "em-exact", Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
-	made, pairs := 0, make([]network.Uncertainty, r.pairs())
+	made, pairs := 0, make([]network.Uncertainty, r.candidates())
 	for i := range pairs {
 		pairs[i] = network.Unknown(10)
 		pairs[i].Q = 0.5

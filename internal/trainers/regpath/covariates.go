@@ -62,13 +62,6 @@ func newCovariates(t *data.Table, of []string) (c covariates) {
 	return c
 }
 
-func (c covariates) pairAt(i int) int {
-	if c.free == nil {
-		return i
-	}
-	return c.pairs[i]
-}
-
 // set sets the edges of free pairs in place.
 func (c covariates) set(edges []bool, d int, to bool) []bool {
 	if c.free != nil {

@@ -162,8 +162,6 @@ func (p *problem) total() (sum float64) {
 // fitsMean reports whether η = Pμ is fitted.
 func (p *problem) fitsMean() bool { return p.model.Parameterisation() == model.Natural }
 
-func (p *problem) pairs() int { return p.Table.D * (p.Table.D - 1) / 2 }
-
 func (p *problem) candidates() int { q := len(p.covariates.nodes); return q * (q - 1) / 2 }
 
 func (p *problem) packed() []float64 {

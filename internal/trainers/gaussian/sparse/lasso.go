@@ -56,8 +56,6 @@ type neighbours struct {
 	value []float64
 }
 
-const ()
-
 // pair is an active pair with its indices among the neighbours of both columns.
 type pair struct{ j, k, inJ, inK int32 }
 
@@ -223,11 +221,10 @@ func (l *Lasso) start(p *Matrix) {
 	}
 	if l.Blocks != nil {
 		l.startGroups(p)
+		return
 	}
 	for i, at := range p.At {
-		if l.Blocks == nil {
-			l.add(int(at[0]), int(at[1]), p.Value[i])
-		}
+		l.add(int(at[0]), int(at[1]), p.Value[i])
 	}
 }
 
