@@ -91,11 +91,11 @@ func (m *matrix) iterate(ctx context.Context, k int) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	m.State.Runaway, m.at = !outcome.Done, p
+	m.at = p
 	m.placeMean(p)
 	m.State.Iteration += outcome.Sweeps
 	at := Point{Lambda: m.lambdas[k], P: *p, Edges: m.edgesOf(p), Change: p.Distance(before), Iterations: outcome.Sweeps,
-		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
+		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: !outcome.Done, Stuck: !outcome.Done}
 	m.tell("path", "λ", k+1, len(m.lambdas), at.Lambda, at.Loss, at.Edges)
 	if m.fitsMean() {
 		at.Linear = slices.Clone(m.model.Location.Value)

@@ -23,7 +23,6 @@ type State struct {
 	Block     Block    // of current iterations
 	Spectral  Spectral // accelerated
 	Turns     em.State // em
-	Runaway   bool     // em: no minimum at the last λ
 	Pilot     Pilot    // of penalties with a pilot
 	Auto      Auto
 	Resampled Resampled

@@ -64,7 +64,7 @@ func (t *turns) iterate(ctx context.Context, k int) (Point, error) {
 	observe(k + 1)
 	p := t.closeBlock(t.lambdas[k])
 	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
-	p.Unfinished = !t.stands(t.Config.StopTol)
+	p.Unfinished, p.Stuck = !t.stands(t.Config.StopTol), math.IsInf(s.Movement, 1)
 	t.State.Iteration += s.Count
 	return p, nil
 }
@@ -122,7 +122,6 @@ func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 func (t *turns) runaway(k int) {
 	t.setPoint(k - 1)
 	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
-	t.State.Runaway = true
 }
 
 // tolerance is the final tolerance of P.

@@ -68,7 +68,7 @@ func (r *Run) Warnings() (out []string) {
 	out = append(out, r.unfinishedWarning()...)
 	last, ends := points[len(points)-1], ""
 	switch {
-	case r.State.Runaway || r.stuck():
+	case r.stuck():
 		ends = "below it the loss has no minimum; look for collinear columns, get more rows or use fewer columns"
 	case r.gaveUp():
 		ends = fmt.Sprintf("the last %d did not converge", r.patience())
@@ -116,7 +116,7 @@ func (r *Run) Warnings() (out []string) {
 
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
-	if r.State.Runaway || r.stuck() { // the last λ has its own warning
+	if r.stuck() { // the last λ has its own warning
 		lambdas = lambdas[:len(lambdas)-1]
 	}
 	if len(lambdas) == 0 {
