@@ -196,7 +196,7 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	}
 	var err error
 	r.Network, err = network.New(r.Names, r.Precision, r.Adjacency)
-	if tests := n.State.Tests; err == nil && tests.Done {
+	if tests := n.State.Tests; err == nil && tests.Pairs != nil {
 		r.Network.TakeEstimates(tests.Pairs)
 	}
 	return r, err
@@ -225,9 +225,9 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 		Save: func() error { return run.save(n.Engine) }}
 	var found *inference.Result
 	switch {
-	case tests.Done && c.Kind == testKind(p): // the tests that chose the edges
+	case tests.Pairs != nil && c.Kind == testKind(p): // the tests that chose the edges
 		found = &inference.Result{Pairs: tests.Pairs, Rests: tests.Rests, Warnings: tests.Warnings}
-	case tests.Done:
+	case tests.Pairs != nil:
 		r.Warnings = append(r.Warnings, tests.Warnings...)
 		fallthrough
 	case c.Asked():

@@ -62,10 +62,7 @@ func (l *latents) serial(number, ordinal int) float64 {
 }
 
 func (l *latents) counts(j, k int) [][]float64 {
-	counts := make([][]float64, len(l.table.Cuts[j])+1)
-	for a := range counts {
-		counts[a] = make([]float64, len(l.table.Cuts[k])+1)
-	}
+	counts := grid(len(l.table.Cuts[j])+1, len(l.table.Cuts[k])+1)
 	d := l.table.D
 	l.both(j, k, func(row int, count float64) { counts[l.level[row*d+j]][l.level[row*d+k]] += count })
 	return counts
@@ -74,13 +71,8 @@ func (l *latents) counts(j, k int) [][]float64 {
 func (l *latents) both(j, k int, visit func(row int, count float64)) {
 	d := l.table.D
 	for _, row := range l.rows {
-		if !l.table.Observed[row*d+j] || !l.table.Observed[row*d+k] {
-			continue
+		if l.table.Observed[row*d+j] && l.table.Observed[row*d+k] {
+			visit(row, times(l.count, row))
 		}
-		once := 1.0
-		if l.count != nil {
-			once = l.count[row]
-		}
-		visit(row, once)
 	}
 }

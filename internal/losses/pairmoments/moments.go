@@ -105,6 +105,13 @@ func (m *Moments) Element(j, k int) float64 { return m.S[j*m.D+k] }
 
 func (m *Moments) set(j, k int, v float64) { m.S[j*m.D+k], m.S[k*m.D+j] = v, v }
 
+func times(counts []float64, row int) float64 {
+	if counts == nil {
+		return 1
+	}
+	return counts[row]
+}
+
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	square := make([]float64, m.D)
 	if t.Counted != nil && t.Counted.Pairs != nil {
@@ -114,10 +121,7 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 		}
 	}
 	for _, row := range rows {
-		once := 1.0
-		if counts != nil {
-			once = counts[row]
-		}
+		once := times(counts, row)
 		m.Rows += once
 		for j, x := range t.Values[row*m.D : (row+1)*m.D] {
 			if t.Observed[row*m.D+j] {
@@ -182,7 +186,10 @@ type sums func(j0, k0, high, wide int) (cross, number []float64)
 
 func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	if t.Counted == nil || t.Counted.Pairs == nil {
-		p, err := newProducts(t, rows, counts)
+		gemm, err := graph.NewProduct()
+		room := func() []float64 { return make([]float64, tile*tile) }
+		p := &products{table: t, rows: rows, counts: counts, gemm: gemm, cross: room(), number: room(), part: room(),
+			left: newColumns(), right: newColumns()}
 		return p.of, err
 	}
 	pairs := t.Counted.Pairs
@@ -212,21 +219,14 @@ func newColumns() columns {
 	return columns{make([]float64, chunk*tile), make([]float64, chunk*tile)}
 }
 
-func newProducts(t *data.Table, rows []int, counts []float64) (*products, error) {
-	gemm, err := graph.NewProduct()
-	room := func() []float64 { return make([]float64, tile*tile) }
-	return &products{table: t, rows: rows, counts: counts, gemm: gemm, cross: room(), number: room(), part: room(),
-		left: newColumns(), right: newColumns()}, err
-}
-
 func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	clear(p.cross)
 	clear(p.number)
 	part := p.part[:high*wide]
 	for from := 0; from < len(p.rows); from += chunk {
 		rows := p.rows[from:min(from+chunk, len(p.rows))]
-		p.load(p.left, rows, j0, high, true)
-		p.load(p.right, rows, k0, wide, false)
+		p.load(p.left, rows, j0, high, p.counts)
+		p.load(p.right, rows, k0, wide, nil)
 		p.gemm(true, false, high, wide, len(rows), p.left.value, p.right.value, part)
 		floats.Add(p.cross[:high*wide], part)
 		p.gemm(true, false, high, wide, len(rows), p.left.mask, p.right.mask, part)
@@ -235,13 +235,10 @@ func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	return p.cross, p.number
 }
 
-func (p *products) load(to columns, rows []int, first, number int, weighted bool) {
+func (p *products) load(to columns, rows []int, first, number int, counts []float64) {
 	d := p.table.D
 	for i, row := range rows {
-		once := 1.0
-		if weighted && p.counts != nil {
-			once = p.counts[row]
-		}
+		once := times(counts, row)
 		values, observed := p.table.Values[row*d+first:][:number], p.table.Observed[row*d+first:][:number]
 		x, o := to.value[i*number:][:number], to.mask[i*number:][:number]
 		for k, seen := range observed {

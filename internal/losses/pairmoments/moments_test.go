@@ -29,13 +29,6 @@ func gapped(t *testing.T, n, d int, missing float64) *data.Table {
 	return table
 }
 
-func all(n int) (rows []int) {
-	for i := range n {
-		rows = append(rows, i)
-	}
-	return rows
-}
-
 func TestMomentsAreThoseOfLoops(t *testing.T) {
 	const n, d = 700, 150
 	table := gapped(t, n, d, 0.4)
@@ -44,7 +37,7 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 		counts[i] = float64(rng.IntN(3))
 	}
 	for _, c := range [][]float64{nil, counts} {
-		m, err := pairmoments.Of(t.Context(), table, all(n), c, 1)
+		m, err := pairmoments.Of(t.Context(), table, table.AllRows(), c, 1)
 		require.NoError(t, err)
 		sum, least := 0.0, math.Inf(1)
 		for j := range d {
@@ -69,7 +62,7 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 		}
 		require.InDelta(t, sum/(d*(d-1)/2), m.Pairs, 1e-9)
 		require.Equal(t, least, m.Least)
-		more, err := pairmoments.Of(t.Context(), table, all(n), c, 3)
+		more, err := pairmoments.Of(t.Context(), table, table.AllRows(), c, 3)
 		require.NoError(t, err)
 		require.Equal(t, m, more)
 	}
@@ -82,7 +75,7 @@ func TestShrink(t *testing.T) {
 		missing float64
 	}{{60, 40, 0.5}, {30, 90, 0.2}, {400, 10, 0.3}, {10, 30, 0}} {
 		table := gapped(t, c.n, c.d, c.missing)
-		m, err := pairmoments.Of(t.Context(), table, all(c.n), nil, 1)
+		m, err := pairmoments.Of(t.Context(), table, table.AllRows(), nil, 1)
 		require.NoError(t, err)
 		raw := append([]float64(nil), m.S...)
 		lowest := least(raw, c.d)
@@ -139,14 +132,14 @@ func least(s []float64, d int) float64 {
 
 func TestTwoRows(t *testing.T) {
 	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
-	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	require.Zero(t, m.Least, "no row has both")
 	require.NoError(t, m.Shrink(t.Context(), 1))
 	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
 
 	table.Values, table.Observed = []float64{1, 0, 2, 0}, []bool{true, true, true, true}
-	m, err = pairmoments.Of(t.Context(), table, all(2), nil, 1)
+	m, err = pairmoments.Of(t.Context(), table, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	require.EqualError(t, m.Shrink(t.Context(), 1), "column 2 is constant where it is observed")
 }

@@ -33,7 +33,7 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 		"testdata/items_gaps.csv": {0.535401, -0.445856, 0.541975, 0.053491, -0.294743, 0.471599, 0.123719, -0.369583, 0.364792, 0.190817},
 	} {
 		z := items(t, file)
-		m, err := pairmoments.Of(t.Context(), z, all(z.N), nil, 1)
+		m, err := pairmoments.Of(t.Context(), z, z.AllRows(), nil, 1)
 		require.NoError(t, err)
 		for j := range z.D {
 			require.InDelta(t, 1, m.S[j*z.D+j], 1e-12)
@@ -47,13 +47,13 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 		for i := range twice {
 			twice[i] = 2
 		}
-		weighted, err := pairmoments.Of(t.Context(), z, all(z.N), twice, 2)
+		weighted, err := pairmoments.Of(t.Context(), z, z.AllRows(), twice, 2)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, m.S, weighted.S, 1e-8)
 		for i := range z.N {
 			z.Values[i*z.D+3] *= 3
 		}
-		other, err := pairmoments.Of(t.Context(), z, all(z.N), nil, 1)
+		other, err := pairmoments.Of(t.Context(), z, z.AllRows(), nil, 1)
 		require.NoError(t, err)
 		require.InDelta(t, 3*m.S[3], other.S[3], 1e-8, "in the units of the number")
 		require.InDelta(t, 9, other.S[3*z.D+3], 1e-9)
@@ -76,7 +76,7 @@ func TestLatentCorrelationsAreShrunkWithoutGaps(t *testing.T) {
 	for j := range d {
 		table.Cuts = append(table.Cuts, []float64{[]float64{0, 0.8}[j%2]})
 	}
-	m, err := pairmoments.Of(t.Context(), table, all(n), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, table.AllRows(), nil, 1)
 	require.NoError(t, err)
 	require.NoError(t, m.Shrink(t.Context(), 1))
 	require.Less(t, m.Lowest, -0.01)

@@ -18,8 +18,7 @@ type choice struct {
 }
 
 type Tests struct {
-	Done     bool
-	Pairs    []network.Uncertainty // pairs j < k in column order
+	Pairs    []network.Uncertainty // pairs j < k in column order; nil before the tests
 	Rests    string                // basis of the standard errors
 	Warnings []string
 }
@@ -227,21 +226,20 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 		return choice{}, err
 	}
 	tests, rate := &w.State.Tests, w.Config.Select.Rate
-	if !tests.Done {
+	if tests.Pairs == nil {
 		w.setPoint(start.point)
 		if *tests, err = test(ctx, start); err != nil {
 			return choice{}, err
 		}
-		tests.Done = true
 		if err := w.save(); err != nil {
 			return choice{}, err
 		}
 	}
-	c := choice{edges: make([]bool, w.pairs())}
+	nodes := make([]bool, len(tests.Pairs))
 	for i, u := range tests.Pairs {
-		c.edges[w.covariates.pairAt(i)] = !math.IsNaN(u.Q) && u.Q <= rate
+		nodes[i] = !math.IsNaN(u.Q) && u.Q <= rate
 	}
-	chosen := count(c.edges)
+	c, chosen := choice{edges: w.covariates.columns(nodes)}, count(nodes)
 	c.point = nearest(w, c.edges)
 	c.words = fmt.Sprintf("%d of %d pairs have q ≤ %g; expect at most about %.3g false edges", chosen, len(tests.Pairs), rate, rate*float64(chosen))
 	return c, nil

@@ -15,34 +15,23 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/internal/data/gaussian"
+	"missingscore/graph/model"
 	"missingscore/internal/data/network"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 )
 
-// logLikelihood returns the log density of the observed cells of rows under a normal distribution;
-// −Inf if P is not positive definite.
+// logLikelihood is of the observed cells of rows; −Inf if P is not positive definite.
 func logLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
-	d := t.D
-	x, err := losses.NewExpectation(d)
-	if err != nil {
-		return math.Inf(-1)
-	}
-	eta, square := make([]float64, d), make([]float64, 0, d*d)
-	for j := range d {
-		for k := range d {
-			square = append(square, p.At(j, k))
-			eta[j] += p.At(j, k) * mean[k]
+	e, err := engine.New(engine.Problem{Table: t, Model: model.NewGaussian(t.D, model.Natural), Objective: losses.Classical}, engine.Config{Method: "em-exact"})
+	if err == nil {
+		if step, _, err := em.Expect(e, rows, slices.Concat(mean, graph.Pack(p)), nil); err == nil {
+			return step.LogLikelihood
 		}
 	}
-	b := data.NewBatch(len(rows), d)
-	b.Fill(t, rows, 1)
-	if err := x.Over(eta, square, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight), nil); err != nil {
-		return math.Inf(-1)
-	}
-	return x.LogLikelihood
+	return math.Inf(-1)
 }
 
 // A quasi-Newton method on logLikelihood with numerical derivatives.
@@ -135,7 +124,7 @@ func TestDefaultGamma(t *testing.T) {
 func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	r := started(t, table, "em-exact", Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
-	made, pairs := 0, make([]network.Uncertainty, r.pairs())
+	made, pairs := 0, make([]network.Uncertainty, r.candidates())
 	for i := range pairs {
 		pairs[i] = network.Unknown(10)
 		pairs[i].Q = 0.5

@@ -62,13 +62,6 @@ func newCovariates(t *data.Table, of []string) (c covariates) {
 	return c
 }
 
-func (c covariates) pairAt(i int) int {
-	if c.free == nil {
-		return i
-	}
-	return c.pairs[i]
-}
-
 // set sets the edges of free pairs in place.
 func (c covariates) set(edges []bool, d int, to bool) []bool {
 	if c.free != nil {
@@ -170,10 +163,10 @@ func (c covariates) weights() (weights []float64) {
 
 const nullTolerance = 1e-10 // of a derivative at the minimum without edges
 
-// nullGradient returns the derivatives of ½ tr(PSP) − tr P at the minimum without edges; 0 for free
+// nullGradient returns the derivatives of ½ tr(PSP) − tr P, S (d, d), at the minimum without edges; 0 for free
 // pairs. ok is false if P diverges or is not positive definite.
-func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
-	d, ctx := s.SymmetricDim(), context.Background() // few pairs: fast
+func (c covariates) nullGradient(d int, moments []float64) (derivative func(j, k int) float64, ok bool) {
+	s, ctx := mat.NewSymDense(d, moments), context.Background() // few pairs: fast
 	p := sparse.Identity(d)
 	for j := range d {
 		p.Diagonal[j] = 1 / s.At(j, j)
@@ -183,7 +176,7 @@ func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) flo
 			}
 		}
 	}
-	lasso := sparse.Lasso{D: d, S: mat.DenseCopyOf(s).RawMatrix().Data, Tolerance: nullTolerance}
+	lasso := sparse.Lasso{D: d, S: moments, Tolerance: nullTolerance}
 	o, err := lasso.Fit(ctx, p)
 	if err != nil || !o.Done || !p.Finite() {
 		return nil, false

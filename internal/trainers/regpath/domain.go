@@ -12,11 +12,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-type Judged struct {
-	Done   bool
-	Scores []float64 // by point; NaN if skipped
-}
-
 const (
 	judgeTurns     = 20   // maximum iterations to a reference
 	judgeTolerance = 5e-3 // of P; standard errors are more than ten times larger
@@ -42,9 +37,8 @@ func completing(p *problem) mcem.Setting {
 // true (mcem.Judge), because ψ is a composite likelihood (Gao & Song 2010). NaN for networks
 // without a positive definite minimum and skipped ones.
 func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
-	state := &w.State.Judged
-	if state.Done {
-		return slices.Clone(state.Scores), nil
+	if w.State.Judged != nil {
+		return slices.Clone(w.State.Judged), nil
 	}
 	j := &judgement{problem: w.problem, edge: edge, before: math.NaN(), least: math.Inf(1)}
 	var networks []int
@@ -71,8 +65,8 @@ func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 		}
 		w.tell("ebic", "network", last, len(networks), 0, math.NaN(), 0)
 	}
-	state.Done, state.Scores = true, shared(w.State.Points, networks, j.scores)
-	return slices.Clone(state.Scores), w.save()
+	w.State.Judged = shared(w.State.Points, networks, j.scores)
+	return slices.Clone(w.State.Judged), w.save()
 }
 
 type judgement struct {

@@ -150,7 +150,7 @@ func TestRefitOnADomain(t *testing.T) {
 	one, _ := estimateOf(t, p, engine.Config{Method: "em-exact", Draws: 4}, config)
 	state, packed := one.State, one.packed()
 	require.True(t, state.Refine.Converged, one.Verdict())
-	require.Regexp(t, `converged: .* of the standardised precision would move by \S+ in a Newton step`, one.Verdict())
+	require.Regexp(t, `converged: .* the standardised precision moves by \S+, the limit is`, one.Verdict())
 	require.Less(t, state.Refine.Movement, one.Config.Tolerance)
 	require.Equal(t, state.Points[state.Refine.Index].Edges, one.edges(), "the edges are the chosen network's")
 	requireResumes(t, p, engine.Config{Method: "em-exact", Draws: 4}, config)

@@ -93,7 +93,7 @@ func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64)
 	}
 	cross, count, v := secondMoments(p)
 	if of.free != nil {
-		if sum, ok := of.nullGradient(pairMoments(cross, count)); ok { // times the rows with both
+		if sum, ok := of.nullGradient(p.Table.D, mat.DenseCopyOf(pairMoments(cross, count)).RawMatrix().Data); ok { // times the rows with both
 			return func(j, k int) float64 { return 2 * math.Abs(sum(j, k)) * count.At(j, k) }
 		}
 	}

@@ -63,13 +63,7 @@ func (m *matrix) span() (top, ratio float64) {
 
 func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	if m.covariates.free != nil {
-		s := mat.NewSymDense(m.Table.D, nil)
-		for j := range m.Table.D {
-			for k := j; k < m.Table.D; k++ {
-				s.SetSym(j, k, m.of.Element(j, k))
-			}
-		}
-		if derivative, ok := m.covariates.nullGradient(s); ok {
+		if derivative, ok := m.covariates.nullGradient(m.Table.D, m.of.S); ok {
 			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
 		}
 	}
@@ -97,11 +91,11 @@ func (m *matrix) iterate(ctx context.Context, k int) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	m.State.Runaway, m.at = !outcome.Done, p
+	m.at = p
 	m.placeMean(p)
 	m.State.Iteration += outcome.Sweeps
 	at := Point{Lambda: m.lambdas[k], P: *p, Edges: m.edgesOf(p), Change: p.Distance(before), Iterations: outcome.Sweeps,
-		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
+		Loss: m.lossAt(p), EffectiveSize: math.NaN(), Unfinished: !outcome.Done, Stuck: !outcome.Done}
 	m.tell("path", "λ", k+1, len(m.lambdas), at.Lambda, at.Loss, at.Edges)
 	if m.fitsMean() {
 		at.Linear = slices.Clone(m.model.Location.Value)

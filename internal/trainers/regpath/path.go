@@ -190,14 +190,14 @@ func (w *walk) patience() int {
 	return patience
 }
 
-// stuck: the loss falls towards a P that is not positive definite, as at all smaller λ.
+// stuck: at the last λ, as at all smaller ones, the loss has no minimum.
 func (w *walk) stuck() bool {
 	n := len(w.State.Points)
 	return n > 0 && w.State.Points[n-1].Stuck
 }
 
 func (w *walk) gaveUp() bool {
-	if w.stuck() || w.State.Runaway && (w.Config.Schedule == EM || w.Config.Schedule == Moments) {
+	if w.stuck() {
 		return true
 	}
 	points, most := w.State.Points, w.patience()

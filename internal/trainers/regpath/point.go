@@ -21,7 +21,7 @@ type Point struct {
 	Projections   int     // iterations that projected P to positive definite matrices
 	Iterations    int
 	Unfinished    bool // accelerated, em: not converged within the limit
-	Stuck         bool // accelerated: more iterations would not help, because the loss falls towards a P that is not positive definite
+	Stuck         bool // the loss has no minimum here and at smaller λ
 }
 
 // DenseColumns is the number of columns up to which a path may be dense.

@@ -23,13 +23,12 @@ type State struct {
 	Block     Block    // of current iterations
 	Spectral  Spectral // accelerated
 	Turns     em.State // em
-	Runaway   bool     // em: no minimum at the last λ
 	Pilot     Pilot    // of penalties with a pilot
 	Auto      Auto
 	Resampled Resampled
-	Refitted  Refitted // EBIC
-	Judged    Judged   // EBIC on a domain
-	Tests     Tests    // fdr
+	Refitted  Refitted  // EBIC
+	Judged    []float64 // EBIC on a domain: score by point
+	Tests     Tests     // fdr
 	Refine    Refine
 }
 
@@ -161,8 +160,6 @@ func (p *problem) total() (sum float64) {
 
 // fitsMean reports whether η = Pμ is fitted.
 func (p *problem) fitsMean() bool { return p.model.Parameterisation() == model.Natural }
-
-func (p *problem) pairs() int { return p.Table.D * (p.Table.D - 1) / 2 }
 
 func (p *problem) candidates() int { q := len(p.covariates.nodes); return q * (q - 1) / 2 }
 

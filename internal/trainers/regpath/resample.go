@@ -23,14 +23,6 @@ type Resampled struct {
 	Most   int         // "stability": maximum size of a part's network; Counts are of the densest such network
 }
 
-func newResampled(parts, lambdas, pairs int) Resampled {
-	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
-	for l := range f.Counts {
-		f.Counts[l] = make([]int, pairs)
-	}
-	return f
-}
-
 func resample(ctx context.Context, w *walk) error {
 	c, state := w.Config, &w.State.Resampled
 	parts := c.Select.parts(w.Table.N, w.Engine.Config.Seed)
@@ -38,7 +30,11 @@ func resample(ctx context.Context, w *walk) error {
 		return nil
 	}
 	if state.Done == nil {
-		*state = newResampled(len(parts), c.Lambdas, w.candidates())
+		n := len(parts)
+		*state = Resampled{Done: make([]bool, n), Losses: make([][]float64, n), Counts: make([][]int, c.Lambdas), Points: make([]int, n), Failed: make([]string, n)}
+		for l := range state.Counts {
+			state.Counts[l] = make([]int, w.candidates())
+		}
 		if c.Select.Kind == byStability {
 			state.Most = halfSize(w.candidates(), c.Select)
 		}

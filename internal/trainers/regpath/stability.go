@@ -1,22 +1,19 @@
 package regpath
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // needed is the number of half samples that must contain a chosen edge.
 func needed(share float64) int { return int(math.Ceil(share*2*halvings - 1e-9)) }
 
 // halfSize returns the largest q, at least 1, with falseEdges at most s.FalseEdges.
 func halfSize(pairs int, s Selection) int {
-	low, high := 1, pairs // the bound grows with q
-	for low < high {
-		middle := (low + high + 1) / 2
-		if bound, _, _ := falseEdges(pairs, middle, s.Share); bound <= s.FalseEdges {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	return low
+	return max(1, sort.Search(pairs, func(q int) bool { // the bound grows with q
+		bound, _, _ := falseEdges(pairs, q+1, s.Share)
+		return bound > s.FalseEdges
+	}))
 }
 
 // falseEdges bounds the expected number of chosen edges with a selection probability of at most θ =

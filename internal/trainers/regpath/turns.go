@@ -64,7 +64,7 @@ func (t *turns) iterate(ctx context.Context, k int) (Point, error) {
 	observe(k + 1)
 	p := t.closeBlock(t.lambdas[k])
 	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
-	p.Unfinished = !t.stands(t.Config.StopTol)
+	p.Unfinished, p.Stuck = !t.stands(t.Config.StopTol), math.IsInf(s.Movement, 1)
 	t.State.Iteration += s.Count
 	return p, nil
 }
@@ -75,11 +75,11 @@ func (t *turns) next(ctx context.Context, k int) error {
 		t.lasso.Tolerance = t.within(t.Config.StopTol)
 		return t.em.Onward(ctx, &t.State.Turns, func(packed, s []float64) bool { return t.minimise(ctx, packed, s, lambda, lambda) })
 	}
-	previous := math.Inf(1)
+	screen := t.lambdas[k]
 	if t.State.Turns.Count == 0 && k > 0 {
-		previous = t.lambdas[k-1]
+		screen = 2*screen - t.lambdas[k-1]
 	}
-	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
+	return t.turn(ctx, t.lambdas[k], screen, t.Config.StopTol)
 }
 
 // With many columns and for Run.Again iterations start at extrapolated moments. If ctx is done
@@ -122,16 +122,11 @@ func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 func (t *turns) runaway(k int) {
 	t.setPoint(k - 1)
 	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
-	t.State.Runaway = true
 }
 
 // tolerance is the final tolerance of P.
-func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
+func (t *turns) turn(ctx context.Context, lambda, screen, tolerance float64) error {
 	t.lasso.Tolerance = t.within(tolerance)
-	screen := lambda
-	if previous < math.Inf(1) {
-		screen = 2*lambda - previous
-	}
 	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
 		return t.minimise(ctx, packed, s, lambda*t.scale(), screen*t.scale())
 	})
@@ -179,7 +174,7 @@ func (t *turns) settle(ctx context.Context, lambda float64) error {
 	f, s := &t.State.Refine, &t.State.Turns
 	s.Anderson.Memory = em.Memory
 	for !f.Done {
-		if err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance); err != nil {
+		if err := t.turn(ctx, lambda, lambda, t.Config.Tolerance); err != nil {
 			return err
 		}
 		f.Iterations, f.Movement, f.Loss, f.Projections = s.Count, refineBlock*s.Movement, s.Loss/float64(t.Table.D), s.Projections

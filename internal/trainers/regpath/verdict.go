@@ -2,8 +2,6 @@ package regpath
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 )
 
 func (r *Run) Choice() string { return r.choice.words }
@@ -30,31 +28,10 @@ func (r *Run) Ordering() string {
 	case ridge:
 		words = "none: pairs ordered by their partial correlations in a ridge pilot " + r.State.Pilot.describe() + "; λ is a threshold of these"
 	}
-	if s := r.State.Auto; s.Kind != "" {
-		var tried []string
-		for i, kind := range s.Kinds {
-			tried = append(tried, fmt.Sprintf("%s %.1f", kind, s.Scores[i]-slices.Min(s.Scores)))
-		}
-		words = fmt.Sprintf("chosen by EBIC, above the least %s: %s", strings.Join(tried, ", "), words)
+	if r.State.Auto.Kind != "" {
+		words = "chosen by EBIC: " + words
 	}
 	return words
-}
-
-func (r *Run) moves() string {
-	by := r.State.Refine.Movement
-	switch {
-	case r.State.Refine.Refit && solvable(r.Problem, r.Estimator):
-		return fmt.Sprintf("would move by %.2g in a Newton step (root mean square)", by)
-	case r.Config.Schedule == Accelerated && !r.State.Refine.Likeliest:
-		return fmt.Sprintf("would move by at most %.2g in %d proximal gradient steps", by, refineBlock)
-	case r.Config.Schedule == EM || r.State.Refine.Likeliest:
-		return fmt.Sprintf("would move by at most %.2g in %d EM iterations", by, refineBlock)
-	case r.Config.Schedule == Moments:
-		return fmt.Sprintf("would move by at most %.2g in %d sweeps", by, refineBlock)
-	case r.Estimator.Draws():
-		return fmt.Sprintf("move by %.2g per %d iterations (root mean square, without noise)", by, refineBlock)
-	}
-	return fmt.Sprintf("move by %.2g per %d iterations (root mean square)", by, refineBlock)
 }
 
 func (r *Run) Verdict() string {
@@ -63,35 +40,22 @@ func (r *Run) Verdict() string {
 	if r.Estimator.Draws() {
 		advice = "use more draws, another method or a larger λ"
 	}
-	moves := "entries of the standardised precision " + r.moves()
-	within := f.Iterations
-	if r.Config.Schedule == Fixed {
-		within = refineBlock
-	}
-	at := "at the chosen λ"
+	after := fmt.Sprintf("after %d more iterations at the chosen λ", f.Iterations)
 	if f.Refit {
-		at = fmt.Sprintf("on the %d edges of the chosen λ, without a penalty,", r.chosenEdges())
-		if r.choice.edges != nil {
-			at = fmt.Sprintf("on the %d chosen edges, without a penalty,", r.chosenEdges())
-		}
+		after = fmt.Sprintf("after %d iterations on the %d chosen edges, without a penalty,", f.Iterations, r.chosenEdges())
 	}
-	made := "iterations"
-	if r.Config.Schedule == EM && !(f.Refit && solvable(r.Problem, r.Estimator)) || f.Likeliest {
-		made = "EM iterations"
-	}
+	moved := fmt.Sprintf("%s the standardised precision moves by %.2g, the limit is %.2g", after, f.Movement, r.Config.Tolerance)
 	switch {
 	case !f.Started:
 		return "not refined: the result is the path's point at the chosen λ"
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more %s %s the %s", f.Iterations, made, at, moves)
-	case f.Stuck:
-		return fmt.Sprintf("NOT converged: after %d more %s %s the loss still falls towards a precision that is not positive definite; %s", f.Iterations, made, at, advice)
-	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision lost positive definiteness and was projected in %d of the last %d %s; %s", f.Projections, within, made, advice)
+		return "converged: " + moved
+	case f.Stuck || f.Projections > 0:
+		return fmt.Sprintf("NOT converged: %s the precision does not stay positive definite; %s", after, advice)
 	}
-	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise Spec.Network.Iterations", f.Iterations, made, at, moves)
+	return "NOT converged: " + moved + "; raise Spec.Network.Iterations"
 }
 
 func (r *Run) Warnings() (out []string) {
@@ -101,15 +65,18 @@ func (r *Run) Warnings() (out []string) {
 	if n := points[0].Edges; n > 0 {
 		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none; raise the largest λ", n, pairs))
 	}
-	switch out = append(out, r.unfinishedWarning()...); {
-	case r.State.Runaway:
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision diverges; %s", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.either("look for collinear columns", "get more rows", "use fewer columns")))
+	out = append(out, r.unfinishedWarning()...)
+	last, ends := points[len(points)-1], ""
+	switch {
 	case r.stuck():
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the loss has no positive definite minimum; for denser networks use fewer columns or another method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+		ends = "below it the loss has no minimum; look for collinear columns, get more rows or use fewer columns"
 	case r.gaveUp():
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the last %d did not converge", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
-	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.matrix == nil || r.Table.D <= DenseColumns):
-		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network; lower the smallest λ", points[len(points)-1].Edges, pairs))
+		ends = fmt.Sprintf("the last %d did not converge", r.patience())
+	case !selective && float64(last.Edges) < denseShare*float64(pairs) && (r.matrix == nil || r.Table.D <= DenseColumns):
+		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network; lower the smallest λ", last.Edges, pairs))
+	}
+	if ends != "" {
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: %s", last.Lambda, len(points), len(r.lambdas), ends))
 	}
 	if failed, told := r.State.Resampled.failed(r.Config.Select.Kind); failed > 0 {
 		out = append(out, told)
@@ -124,23 +91,22 @@ func (r *Run) Warnings() (out []string) {
 		out = append(out, "no edge is certain enough to be chosen; allow more false edges, or look at the path")
 	case f.Likeliest && f.Failure == "":
 		out = append(out, "score matching without a penalty has no positive definite minimum on the chosen edges, so their sizes are maximum likelihood estimates")
-	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
-		out = append(out, "the criterion finds no edge before the path ends; it has not seen denser networks")
-	case selective && points[f.Index].Edges == 0 && r.Table.Complete():
-		out = append(out, "the criterion finds no edge: the path shows denser networks, and Spec.Network.Select density=0.2 takes one")
 	case selective && points[f.Index].Edges == 0:
-		out = append(out, "the criterion finds no edge, perhaps because many cells are missing: the path shows denser networks, and Spec.Network.Select density=0.2 takes one")
+		why := ": the path shows denser networks, and Spec.Network.Select density=0.2 takes one"
+		if r.gaveUp() {
+			why = " before the path ends; it has not seen denser networks"
+		} else if !r.Table.Complete() {
+			why = ", perhaps because many cells are missing" + why
+		}
+		out = append(out, "the criterion finds no edge"+why)
 	}
-	iterations, projections, blocks := 0, 0, 0
+	iterations, projections := 0, 0
 	for _, p := range points {
 		iterations += p.Iterations
 		projections += p.Projections
-		if p.Projections > 0 {
-			blocks++
-		}
 	}
 	if projections > 0 {
-		out = append(out, fmt.Sprintf("the precision was shrunk to stay positive definite in %d of %d iterations, at %d of %d λ", projections, iterations, blocks, len(points)))
+		out = append(out, fmt.Sprintf("the precision was shrunk to stay positive definite in %d of %d iterations", projections, iterations))
 	}
 	if r.matrix != nil && r.matrix.of != nil {
 		out = append(out, r.matrix.warnings()...)
@@ -150,28 +116,17 @@ func (r *Run) Warnings() (out []string) {
 
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
-	if r.State.Runaway || r.stuck() { // the last λ has its own warning
+	if r.stuck() { // the last λ has its own warning
 		lambdas = lambdas[:len(lambdas)-1]
 	}
 	if len(lambdas) == 0 {
 		return nil
 	}
-	from, chosen := fmt.Sprintf("λ = %.3g", lambdas[0]), "it is not chosen"
-	if len(lambdas) > 1 {
-		from, chosen = fmt.Sprintf("%d of %d λ, the largest %.3g", len(lambdas), len(r.State.Points), lambdas[0]), "none of them is chosen"
-	}
+	chosen := "they are not chosen"
 	if len(lambdas) == len(r.State.Points) {
 		chosen = "the choice is among unfinished networks"
 	}
-	return []string{fmt.Sprintf("at %s, %d iterations did not converge, and %s; %s", from, r.Config.MaxIter, chosen, r.either("raise Spec.Network.Iterations", "get more rows", "leave out nearly collinear columns"))}
-}
-
-// With at most as many rows as columns, fewRows replaces first.
-func (r *Run) either(first, fewRows, second string) string {
-	if r.Table.RowCount() <= r.Table.D {
-		first = fewRows
-	}
-	return first + ", or " + second
+	return []string{fmt.Sprintf("at %d of %d λ, the largest %.3g, %d iterations did not converge, and %s; raise Spec.Network.Iterations, get more rows or leave out nearly collinear columns", len(lambdas), len(r.State.Points), lambdas[0], r.Config.MaxIter, chosen)}
 }
 
 const denseShare = 0.8 // share of pairs of a dense network

@@ -113,23 +113,20 @@ func (c *Rows) gradients(s *Support, theta []float64, from, to int) *mat.Dense {
 	for k := range n {
 		at := (first + k) * d
 		x, g, slope := c.x[at:at+d], c.g[at:at+d], c.slope[at:at+d]
-		c.addGradient(u.RawRowView(k), s, px.RawRowView(k), theta, x, g, slope)
-	}
-	return u
-}
-
-func (c *Rows) addGradient(into []float64, s *Support, px, theta, x, g, slope []float64) {
-	for j, members := range s.columns {
-		v := g[j]*(theta[j]-px[j]) + slope[j]
-		for _, m := range members {
-			switch m.k {
-			case -1:
-				into[m.number] += v
-			case j:
-				into[m.number] -= v*x[j] + g[j]
-			default:
-				into[m.number] -= v * x[m.k]
+		theirs, into := px.RawRowView(k), u.RawRowView(k)
+		for j, members := range s.columns {
+			v := g[j]*(theta[j]-theirs[j]) + slope[j]
+			for _, m := range members {
+				switch m.k {
+				case -1:
+					into[m.number] += v
+				case j:
+					into[m.number] -= v*x[j] + g[j]
+				default:
+					into[m.number] -= v * x[m.k]
+				}
 			}
 		}
 	}
+	return u
 }

@@ -38,8 +38,7 @@ func (l *Lasso) startGroups(p *Matrix) {
 		}
 	}
 	for _, a := range l.active {
-		v := p.Element(int(a.j), int(a.k))
-		l.rows[a.j].value[a.inJ], l.rows[a.k].value[a.inK] = v, v
+		l.setPair(a, p.Element(int(a.j), int(a.k)))
 	}
 }
 
@@ -59,14 +58,8 @@ func (l *Lasso) largest(b data.Block) float64 {
 	if b.Width == 1 {
 		return l.own[b.First]
 	}
-	s := mat.NewSymDense(b.Width, nil)
-	for j := range b.Width {
-		for k := j; k < b.Width; k++ {
-			s.SetSym(j, k, l.S[(b.First+j)*l.D+b.First+k])
-		}
-	}
 	var e mat.EigenSym
-	e.Factorize(s, false)
+	e.Factorize(mat.NewSymDense(l.D, l.S).SliceSym(b.First, b.First+b.Width), false)
 	return e.Values(nil)[b.Width-1]
 }
 

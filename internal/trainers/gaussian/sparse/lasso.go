@@ -56,8 +56,6 @@ type neighbours struct {
 	value []float64
 }
 
-const ()
-
 // pair is an active pair with its indices among the neighbours of both columns.
 type pair struct{ j, k, inJ, inK int32 }
 
@@ -223,11 +221,10 @@ func (l *Lasso) start(p *Matrix) {
 	}
 	if l.Blocks != nil {
 		l.startGroups(p)
+		return
 	}
 	for i, at := range p.At {
-		if l.Blocks == nil {
-			l.add(int(at[0]), int(at[1]), p.Value[i])
-		}
+		l.add(int(at[0]), int(at[1]), p.Value[i])
 	}
 }
 
@@ -256,9 +253,6 @@ const tile = 256 // columns per tile; a worker takes a pair of tiles
 func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32, error) {
 	side := min(tile, l.D)
 	buffers := func() *screen { return &screen{l, make([]float64, side*side), make([]float64, side*side)} }
-	if l.D <= tile {
-		return buffers().look(0, 0, least, slack), ctx.Err()
-	}
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
 		for k := j; k < l.D; k += tile {
