@@ -39,9 +39,9 @@ func TestRefusals(t *testing.T) {
 	cut := *logs
 	cut.Domain = domain.All(3)
 	cut.Domain.Upper[0] = 0
-	law := &missingness.Model{Logistic: missingness.NewLogistic(2), Censored: missingness.NewCensored(2)}
+	law := &missingness.Model{Logistic: missingness.NewLogistic(2), Censored: domain.All(2)}
 	told := &fitted.Model{Names: ab, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: unit, Missingness: law}
-	law.Censored.Above[1] = 0.9
+	law.Censored.Upper[1] = 0.9
 	huge, err := load(t, `{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],
 		"weights":[[1]],"means":[[0,0]],"deviations":[[1,1e308]]}`)
 	require.NoError(t, err)
