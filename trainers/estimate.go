@@ -334,10 +334,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
 	if t := p.Original; t.D == p.Table.D { // without expanded nominal columns
-		for j := range t.D {
-			s.Levels = append(s.Levels, data.Coded(t, j))
-		}
-		s.Levels = namedLevels(s.Levels)
+		s.Levels = namedLevels(slices.Clone(t.Levels))
 	}
 	if p.Spec.Model.New != nil {
 		s.New = p.newModel
