@@ -39,7 +39,7 @@ func obey(rules ...rule) error {
 	return nil
 }
 
-// unread refuses given flags unless the reader reads them.
+// unread refuses given flags unless the reader uses them.
 func unread(cmd *cobra.Command, reader string, reads bool, flags ...string) error {
 	set := map[string]bool{}
 	for _, name := range flags {

@@ -71,7 +71,9 @@ func (p *Prepared) allows(e estimator.Estimator) bool {
 // e must support the kinds of columns; estimators for networks only do not fit parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	ordinal, cuts := e.NeedsOrdinal(), p.Table.Cuts != nil
-	refused := func(applies bool, why string) refusal { return refusal{applies, setting.Errorf("method", e.Name, "%s", why)} }
+	refused := func(applies bool, why string) refusal {
+		return refusal{applies, setting.Errorf("method", e.Name, "%s", why)}
+	}
 	return first([]refusal{
 		refused(p.wide && !ordinal, "the method needs numbers, but some columns have unordered levels; use em-latent"),
 		refused(!p.wide && cuts && !e.OfMatrix(), fmt.Sprintf("the method needs numbers, not ordered categories (%s); use em-latent or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))),
