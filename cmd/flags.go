@@ -38,13 +38,14 @@ func obey(rules ...rule) error {
 	return nil
 }
 
-// unread refuses given flags unless the reader reads them.
+// unread refuses given flags unless the reader uses them.
 func unread(cmd *cobra.Command, reader string, reads bool, flags ...string) error {
-	set := map[string]bool{}
 	for _, name := range flags {
-		set[name] = cmd.Flags().Changed(name)
+		if err := setting.Unread(reader, reads, map[string]bool{name: cmd.Flags().Changed(name)}); err != nil {
+			return asUsage(cmd, err)
+		}
 	}
-	return asUsage(cmd, setting.Unread(reader, reads, set))
+	return nil
 }
 
 // nonZero refuses given flags that are not positive: 0 is the default.

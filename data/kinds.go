@@ -45,7 +45,7 @@ type Column struct {
 	Levels  []string `json:"levels,omitempty"`   // as the file writes them, in the order of their codes; nil for numbers
 	Counts  []int    `json:"counts,omitempty"`   // rows that have each level
 	LeftOut string   `json:"left_out,omitempty"` // why the table does not have the column; "" if it does
-	Finding string   `json:"finding,omitempty"`  // of a column of texts that hold numbers: how many cells, two of them with their numbers, and the flag; LeftOut if the flag alone does not read it
+	Finding string   `json:"finding,omitempty"`  // of a column of texts that hold numbers: how many cells, two of them with their numbers, and the flag; LeftOut if the flag alone does not use it
 
 	Distinct int `json:"distinct,omitempty"` // distinct values of a text column or an identifier
 	Missing  int `json:"missing,omitempty"`  // rows of the file without a value

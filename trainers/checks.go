@@ -61,13 +61,6 @@ func (s Spec) check() error {
 	})
 }
 
-func checkEstimator(p *Prepared, e estimator.Estimator) error {
-	if err := e.Check(p.Model, p.objective, p.Support); err != nil {
-		return err
-	}
-	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
-}
-
 func (p *Prepared) allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
@@ -77,19 +70,16 @@ func (p *Prepared) allows(e estimator.Estimator) bool {
 
 // e must support the kinds of columns; estimators for networks only do not fit parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
-	switch {
-	case p.wide && !e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "the method needs numbers, but some columns have unordered levels; use em-latent")
-	case p.wide:
-	case p.Table.Cuts != nil && !e.OfMatrix():
-		return setting.Errorf("method", e.Name, "the method needs numbers, not ordered categories (%s); use em-latent or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))
-	case p.Table.Cuts == nil && e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "the table has no ordered categories; use em-exact, or name them by Spec.Transform=ordinal")
-	case e.NeedsOrdinal():
-	case e.OfMatrix() && p.Spec.Network == nil:
-		return setting.Errorf("method", e.Name, "the method is for networks only; use em-exact or exact, or the command network")
+	ordinal, cuts := e.NeedsOrdinal(), p.Table.Cuts != nil
+	refused := func(applies bool, why string) refusal {
+		return refusal{applies, setting.Errorf("method", e.Name, "%s", why)}
 	}
-	return nil
+	return first([]refusal{
+		refused(p.wide && !ordinal, "the method needs numbers, but some columns have unordered levels; use em-latent"),
+		refused(!p.wide && cuts && !e.OfMatrix(), fmt.Sprintf("the method needs numbers, not ordered categories (%s); use em-latent or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))),
+		refused(!p.wide && !cuts && ordinal, "the table has no ordered categories; use em-exact, or name them by Spec.Transform=ordinal"),
+		refused(!p.wide && !ordinal && e.OfMatrix() && p.Spec.Network == nil, "the method is for networks only; use em-exact or exact, or the command network"),
+	})
 }
 
 // checkSettings checks the settings against the table and fills in the defaults of Spec.Inference.

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
@@ -128,7 +127,7 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	var found []string
 	for _, c := range columns {
 		j := slices.Index(p.Table.Names, c.Name)
-		if c.Depends() && !hides(law, j) {
+		if c.Depends() && !law.Concerns(j) {
 			found = append(found, c.String())
 		}
 	}
@@ -152,10 +151,6 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 		advice = fmt.Sprintf("use Spec.Steps.Method %s, valid if cells are missing at random, or Spec.Missingness estimate", strings.Join(names, " or "))
 	}
 	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s assumes that they are, so means, signs and sizes can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
-}
-
-func hides(law *missingness.Model, column int) bool {
-	return law != nil && (law.Logistic != nil && law.Logistic.Concerns(column) || law.Censored != nil && law.Censored.Concerns(column))
 }
 
 func errorsNeedMCAR(p *Prepared) []string {
@@ -194,7 +189,7 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 		if t.Ordinal(j) || m.Blocks != nil && m.Blocks[j].Width > 1 { // latent numbers have no units
 			continue
 		}
-		if hides(law, j) && !law.Estimated {
+		if law.Concerns(j) && !law.Estimated {
 			continue
 		}
 		low, high, center, sd := observed(t, j)

@@ -64,8 +64,8 @@ func TestImplausible(t *testing.T) {
 	far.Domain = domain.All(2)
 	far.Domain.Lower[1] = 0
 	require.Empty(t, implausible(table, far), "before the restriction it may be")
-	far.Domain, far.Missingness = nil, &missingness.Model{Censored: missingness.NewCensored(2)}
-	far.Missingness.Censored.Below[1] = 1
+	far.Domain, far.Missingness = nil, &missingness.Model{Censored: domain.All(2)}
+	far.Missingness.Censored.Lower[1] = 1
 	require.Empty(t, implausible(table, far), "a law hides it there")
 
 	r := &Result{Converged: true, Verdict: "converged: so"}

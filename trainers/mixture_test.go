@@ -75,7 +75,7 @@ func TestMixtureWithLevels(t *testing.T) {
 		require.InDelta(t, seen[c], float64(len(x))/6000, 0.03)
 	}
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
-	require.ErrorContains(t, err, "the model has levels and is drawn exactly")
+	require.ErrorContains(t, err, "use the sampler exact or auto")
 
 	// The income tells the city.
 	drawn, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: 20, Workers: 2})

@@ -97,8 +97,10 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err != nil {
 		return nil, setting.Errorf("method", p.Spec.Steps.Method, "%v", err)
 	}
-	p.Estimator = named.For(p.Model, p.objective, p.Support)
-	if err := cmp.Or(checkEstimator(p, p.Estimator), checkSettings(p), checkUnread(p, s)); err != nil {
+	e := named.For(p.Model, p.objective, p.Support)
+	p.Estimator = e
+	err = cmp.Or(e.Check(p.Model, p.objective, p.Support), checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table), checkSettings(p), checkUnread(p, s))
+	if err != nil {
 		return nil, err
 	}
 	if s.Network != nil {

@@ -30,8 +30,8 @@ func TestDefaults(t *testing.T) {
 	complete.Observed = slices.Repeat([]bool{true}, len(gaps.Observed))
 	plane := testtables.Must(gaps.Select(gaps.Names[:2]))
 	known := &missingness.Model{Logistic: missingness.NewLogistic(4)}
-	cut := &missingness.Model{Censored: missingness.NewCensored(4)}
-	cut.Censored.Above[3] = 1e3
+	cut := &missingness.Model{Censored: domain.All(4)}
+	cut.Censored.Upper[3] = 1e3
 	bounded := domain.All(4)
 	bounded.Lower[0] = -1e3
 	type spec = trainers.Spec

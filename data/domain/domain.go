@@ -57,8 +57,13 @@ func (s *Domain) Check(names []string) error {
 			}
 		}
 	}
-	if s.Gaps != nil {
-		return s.Gaps.checkGaps(names) // each row shows whether its missing cells have room
+	if b := s.Gaps; b != nil { // each row shows whether its missing cells have room
+		for j, name := range names {
+			if !(b.Lower[j] < b.Upper[j]) {
+				return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])
+			}
+		}
+		return nil
 	}
 	for _, h := range s.Half {
 		if err := h.check(d); err != nil {
@@ -267,15 +272,6 @@ func (s *Domain) ofObserved(j int) string {
 		return " of observed cells (others are censored)"
 	}
 	return ""
-}
-
-func (b *Domain) checkGaps(names []string) error {
-	for j, name := range names {
-		if !(b.Lower[j] < b.Upper[j]) {
-			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])
-		}
-	}
-	return nil
 }
 
 // Cone reports whether scaling columns maps s to itself: bounds of 0, no half-spaces.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/data/domain"
 	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
@@ -62,7 +63,7 @@ func Parse(text []byte, names []string) (*Model, error) {
 		}
 	}
 	if len(f.Censored) > 0 {
-		m.Censored = NewCensored(len(names))
+		m.Censored = domain.All(len(names))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Censored)) {
 		if err := m.parseCensored(f.Censored[name], name, names); err != nil {
@@ -108,9 +109,9 @@ func (m *Model) parseCensored(text []byte, name string, names []string) error {
 	case m.Logistic != nil && m.Logistic.Concerns(j):
 		return fmt.Errorf("column %q is both logistic and censored: choose one", name)
 	case t.Above != nil && t.Below == nil:
-		m.Censored.Above[j] = *t.Above
+		m.Censored.Upper[j] = *t.Above
 	case t.Below != nil && t.Above == nil:
-		m.Censored.Below[j] = *t.Below
+		m.Censored.Lower[j] = *t.Below
 	default:
 		return fmt.Errorf(`censored: column %q needs exactly one of "above" and "below", a number`, name)
 	}
@@ -138,13 +139,13 @@ func (m *Model) Write(w io.Writer, names []string) error {
 			}
 			f.Logistic[name] = r
 		}
-		if c := m.Censored; c != nil && c.Concerns(j) {
+		if c := m.Censored; c != nil && c.BoundedColumn(j) {
 			var t threshold
-			if !math.IsInf(c.Below[j], -1) {
-				t.Below = &c.Below[j]
+			if !math.IsInf(c.Lower[j], -1) {
+				t.Below = &c.Lower[j]
 			}
-			if !math.IsInf(c.Above[j], 1) {
-				t.Above = &c.Above[j]
+			if !math.IsInf(c.Upper[j], 1) {
+				t.Above = &c.Upper[j]
 			}
 			f.Censored[name] = t
 		}

@@ -49,7 +49,10 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 // missing completely at random, if at all. A nil *Model, or a nil part, has no columns.
 type Model struct {
 	Logistic *Logistic
-	Censored *Censored
+
+	// Censored is a box of thresholds: exactly the cells outside are missing. φ is an indicator: it
+	// restricts the support by pattern (domain.Domain.Censoring) and does not change the score.
+	Censored *domain.Domain
 
 	Estimated bool // from the table itself, not known beforehand
 }
@@ -59,16 +62,19 @@ func (m *Model) Observed(p, x []float64) {
 	for j := range p {
 		p[j] = 1
 	}
-	q := make([]float64, len(p))
 	if m.Logistic != nil {
 		m.Logistic.Observed(p, x)
 	}
-	if m.Censored != nil {
-		m.Censored.Observed(q, x)
-		for j := range p {
-			p[j] *= q[j]
+	for j, v := range x {
+		if c := m.Censored; c != nil && (v < c.Lower[j] || v > c.Upper[j]) {
+			p[j] = 0
 		}
 	}
+}
+
+// Concerns reports whether m hides column j.
+func (m *Model) Concerns(j int) bool {
+	return m != nil && (m.Logistic != nil && m.Logistic.Concerns(j) || m.Censored != nil && m.Censored.BoundedColumn(j))
 }
 
 // Standardised returns m for columns z_j = (x_j − mean_j)/deviation_j.
@@ -76,12 +82,9 @@ func (m *Model) Standardised(mean, deviation []float64) *Model {
 	if m == nil {
 		return nil
 	}
-	z := &Model{Estimated: m.Estimated}
+	z := &Model{Censored: m.Censored.Standardised(mean, deviation), Estimated: m.Estimated}
 	if m.Logistic != nil {
 		z.Logistic = m.Logistic.standardised(mean, deviation)
-	}
-	if m.Censored != nil {
-		z.Censored = m.Censored.standardised(mean, deviation)
 	}
 	return z
 }
@@ -91,7 +94,7 @@ func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	if m == nil || m.Censored == nil {
 		return s
 	}
-	return s.Censoring(m.Censored.Below, m.Censored.Above)
+	return s.Censoring(m.Censored.Lower, m.Censored.Upper)
 }
 
 // Elsewhere returns m with its other columns, of d, hidden completely at random with probability p.
@@ -105,7 +108,7 @@ func (m *Model) Elsewhere(d int, p float64) *Model {
 		case m != nil && m.Logistic != nil && m.Logistic.Concerns(j):
 			e.Logistic.Intercept[j] = m.Logistic.Intercept[j]
 			e.Logistic.Slope.SetRow(j, m.Logistic.Slope.RawRowView(j))
-		case m != nil && m.Censored != nil && m.Censored.Concerns(j):
+		case m.Concerns(j):
 		case p > 0:
 			e.Logistic.Intercept[j] = math.Log((1 - p) / p)
 		}
@@ -151,45 +154,6 @@ func (l *Logistic) standardised(mean, deviation []float64) *Logistic {
 		row := l.Slope.RawRowView(j)
 		z.Intercept[j] = a + floats.Dot(row, mean)
 		floats.MulTo(z.Slope.RawRowView(j), row, deviation)
-	}
-	return z
-}
-
-// Censored hides exactly the cells below or above known thresholds; infinite thresholds hide
-// nothing. φ is an indicator: it restricts the support by pattern (domain.Domain.Censoring) and
-// does not change the score.
-type Censored struct {
-	Below, Above []float64 // (d)
-}
-
-// NewCensored returns a Censored for d columns without thresholds.
-func NewCensored(d int) *Censored {
-	c := &Censored{make([]float64, d), make([]float64, d)}
-	for j := range d {
-		c.Below[j], c.Above[j] = math.Inf(-1), math.Inf(1)
-	}
-	return c
-}
-
-// Concerns reports whether column j has a threshold.
-func (c *Censored) Concerns(j int) bool {
-	return !math.IsInf(c.Below[j], -1) || !math.IsInf(c.Above[j], 1)
-}
-
-func (c *Censored) Observed(p, x []float64) {
-	for j, v := range x {
-		p[j] = 0
-		if c.Below[j] <= v && v <= c.Above[j] {
-			p[j] = 1
-		}
-	}
-}
-
-func (c *Censored) standardised(mean, deviation []float64) *Censored {
-	z := NewCensored(len(mean))
-	for _, t := range []struct{ from, to []float64 }{{c.Below, z.Below}, {c.Above, z.Above}} {
-		floats.SubTo(t.to, t.from, mean)
-		floats.Div(t.to, deviation)
 	}
 	return z
 }

@@ -41,8 +41,8 @@ func TestParseAndWrite(t *testing.T) {
 	m := parsed(t)
 	require.Equal(t, []float64{1.2, 0, inf, inf, inf}, m.Logistic.Intercept)
 	require.Equal(t, []float64{-2, 0.5, 0, 0, 0}, m.Logistic.Slope.RawRowView(0))
-	require.Equal(t, []float64{inf, inf, 1.5, inf, inf}, m.Censored.Above)
-	require.Equal(t, []float64{-inf, -inf, -inf, -1, -inf}, m.Censored.Below)
+	require.Equal(t, []float64{inf, inf, 1.5, inf, inf}, m.Censored.Upper)
+	require.Equal(t, []float64{-inf, -inf, -inf, -1, -inf}, m.Censored.Lower)
 
 	var b bytes.Buffer
 	require.NoError(t, m.Write(&b, names))

@@ -32,7 +32,7 @@ func (e *Error) Message(name string) string {
 func Unread(reader string, reads bool, set map[string]bool) error {
 	for _, field := range slices.Sorted(maps.Keys(set)) {
 		if set[field] && !reads {
-			return &Error{Field: field, Allowed: reader + " does not read it; leave it out"}
+			return &Error{Field: field, Allowed: reader + " does not use it; leave it out"}
 		}
 	}
 	return nil

@@ -34,20 +34,20 @@ func needs(has func(*Model) bool, text string) func(*Model) error {
 	}
 }
 
-// only returns the one sampler of a model without a choice, and the refusal of others; else "".
-func (f *Model) only() (name string, others error) {
+// only returns the one sampler of a model without a choice; else "".
+func (f *Model) only() string {
 	switch {
 	case f.Posterior != nil:
-		return predictive, errPredictive
+		return predictive
 	case f.mixed() != nil:
-		return "exact", errLevels
+		return "exact"
 	}
-	return "", nil
+	return ""
 }
 
 // choose returns the sampler with this name; for auto the first of order that supports the model, or
-// the refusal of the last. own and others are as in Model.only.
-func choose[T any](f *Model, all []sampler[T], what, name, own string, others error, order ...string) (s sampler[T], err error) {
+// the refusal of the last. own is as of Model.only.
+func choose[T any](f *Model, all []sampler[T], what, name, own string, order ...string) (s sampler[T], err error) {
 	if name != "auto" && name != "" {
 		order = []string{name}
 	}
@@ -56,7 +56,7 @@ func choose[T any](f *Model, all []sampler[T], what, name, own string, others er
 		if i < 0 {
 			return s, fmt.Errorf("unknown sampler %q for %s: use one of %s", name, what, strings.Join(samplerNames(all), ", "))
 		}
-		s, err = all[i], others
+		s, err = all[i], fmt.Errorf("the model has one sampler: use the sampler %s or auto", own)
 		if own == "" || own == s.name {
 			err = s.refuses(f)
 		}

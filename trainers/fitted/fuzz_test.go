@@ -48,8 +48,8 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(f, err)
 		s := domain.All(2)
 		s.Lower[0] = -5
-		law := &missingness.Model{Censored: missingness.NewCensored(2)}
-		law.Censored.Above[1] = 3
+		law := &missingness.Model{Censored: domain.All(2)}
+		law.Censored.Upper[1] = 3
 		plain := fitted.Saved{Kind: kind, Model: m, Names: []string{"a", "b"}}
 		whole := plain
 		whole.Domain, whole.Scale, whole.Missingness = s, data.Scale{Mean: []float64{0, 0}, Deviation: []float64{0.5, 2}}, law

@@ -119,11 +119,11 @@ func (c *ImputeConfig) resolve(f *Model) (s sampler[cellDrawer], err error) {
 	if c.Draws < 0 || c.Workers < 0 {
 		return s, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
 	}
-	own, others := f.only()
+	own := f.only()
 	if f.ordinal() {
-		own, others = "latent", errLatent
+		own = "latent"
 	}
-	s, err = choose(f, cellSamplers, "missing cells", c.Sampler, own, others, predictive, "latent", "exact", "diffusion", "mcmc")
+	s, err = choose(f, cellSamplers, "missing cells", c.Sampler, own, predictive, "latent", "exact", "diffusion", "mcmc")
 	c.Sampler = s.name
 	return s, err
 }

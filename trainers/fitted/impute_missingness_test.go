@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
@@ -28,8 +29,8 @@ func TestImputeNotAtRandom(t *testing.T) {
 	regressed.Logistic.Intercept[1] = -0.5
 	regressed.Logistic.Slope.Set(1, 1, -1.5)
 	regressed.Logistic.Slope.Set(1, 0, 0.8)
-	censored := &missingness.Model{Censored: missingness.NewCensored(2)}
-	censored.Censored.Above[1] = 0.9
+	censored := &missingness.Model{Censored: domain.All(2)}
+	censored.Censored.Upper[1] = 0.9
 	const a, draws = 0.7, 4000
 	for name, c := range map[string]struct {
 		known  *missingness.Model

@@ -18,11 +18,6 @@ import (
 
 const predictive = "predictive"
 
-var (
-	errPredictive = errors.New("the model holds posterior draws of its parameters: use the sampler predictive or auto")
-	errKeptMatch  = errors.New("the model keeps no rows, which predictive-mean matching needs: leave out MatchConfig.Donors")
-)
-
 var needsPosterior = needs(func(f *Model) bool { return f.Posterior != nil }, "predictive needs a model that an imputation has kept: use auto")
 
 // Saved returns a model of the posterior draws (posterior.Config.Keep); unobserved levels are left

@@ -23,11 +23,7 @@ const (
 	latentSpacing = 20
 )
 
-var (
-	errLatent      = errors.New("the model has ordered categories: use the sampler latent or auto")
-	errLatentMatch = errors.New("draws of ordered categories are observed values and need no predictive-mean matching: leave out MatchConfig.Donors")
-	errLatentScore = errors.New("a model of ordered categories has no score: fit a model without Spec.Transform=ordinal, which takes the codes as numbers")
-)
+var errLatentScore = errors.New("a model of ordered categories has no score: fit a model without Spec.Transform=ordinal, which takes the codes as numbers")
 
 func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
@@ -36,7 +32,7 @@ func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordina
 func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	m, ok := model.AsNormal(f.Model)
 	if !ok {
-		return nil, errLatent
+		return nil, errors.New("latent needs a Gaussian model")
 	}
 	mean, p := m.Mean(), m.Precision()
 	coefficients := mat.NewDense(z.D, z.D, nil) // −P_jk/P_jj

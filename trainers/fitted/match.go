@@ -32,7 +32,7 @@ type MatchConfig struct {
 	Observe func(done, total int) // called after each draw of the table, if set
 }
 
-var errNoMatch = errors.New("cells are missing not at random, so observed values cannot replace them: leave out predictive-mean matching")
+var errNoMatch = errors.New("predictive-mean matching needs a fitted model of numbers, with cells missing at random: leave out MatchConfig.Donors")
 
 // Match replaces missing cells by observed values: predictive-mean matching
 // (docs/theory/sampling.md#eq-matching). For each draw a row without x_j takes the value of one of
@@ -44,15 +44,8 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if c.Donors < 1 || c.Workers < 1 {
 		return 0, fmt.Errorf("%d donors, %d workers: both must be positive", c.Donors, c.Workers)
 	}
-	switch {
-	case f.Missingness != nil:
+	if f.Missingness != nil || f.ordinal() || f.only() != "" {
 		return 0, errNoMatch
-	case f.Posterior != nil:
-		return 0, errKeptMatch
-	case f.ordinal():
-		return 0, errLatentMatch
-	case f.mixed() != nil:
-		return 0, errLevelsMatch
 	}
 	var kept atomic.Int64
 	done := 0

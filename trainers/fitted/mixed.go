@@ -2,18 +2,12 @@ package fitted
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/data/mixture"
 	"missingscore/trainers/source"
-)
-
-var (
-	errLevels      = errors.New("the model has levels and is drawn exactly: use the sampler exact or auto")
-	errLevelsMatch = errors.New("predictive-mean matching does not support models with levels: leave out MatchConfig.Donors, or impute the table itself")
 )
 
 func (f *Model) mixed() *mixture.Mixture { return model.MixedOf(f.Model) }

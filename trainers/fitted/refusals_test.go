@@ -39,9 +39,9 @@ func TestRefusals(t *testing.T) {
 	cut := *logs
 	cut.Domain = domain.All(3)
 	cut.Domain.Upper[0] = 0
-	law := &missingness.Model{Logistic: missingness.NewLogistic(2), Censored: missingness.NewCensored(2)}
+	law := &missingness.Model{Logistic: missingness.NewLogistic(2), Censored: domain.All(2)}
 	told := &fitted.Model{Names: ab, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: unit, Missingness: law}
-	law.Censored.Above[1] = 0.9
+	law.Censored.Upper[1] = 0.9
 	huge, err := load(t, `{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],
 		"weights":[[1]],"means":[[0,0]],"deviations":[[1,1e308]]}`)
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 		{impute(told, table(ab, []float64{0.7, nan}), "exact"), "their conditional is not normal: use mcmc"},
 		{impute(told, table(ab, []float64{0.7, 1.4}), ""), "0.9"},
 		{impute(latent, place, ""), `column "a": 3 has no place among the ordered categories: only 1, 2, 5 (3 values)`},
-		{impute(latent, place, "exact"), "ordered categories"},
+		{impute(latent, place, "exact"), "one sampler: use the sampler latent or auto"},
 		{impute(&plain, place, "latent"), "latent needs a model of ordered categories"},
 		{impute(logs, row, ""), `line 7: column "a": -3 has no log: only numbers above 0 have one`},
 		{impute(&cut, table(logs.Names, []float64{3, nan, 1}), ""), `column "log of a": 1.09`},
@@ -106,9 +106,9 @@ func TestRefusals(t *testing.T) {
 		{point(normal, none, ""), "the model has 3 columns, but the table has 2"},
 		{point(normal, table(normal.Names), "diffusion"), "use mcmc"},
 		{twice, `model sharing: two parameters are named "w": names must differ`},
-		{match(t.Context(), latent, place, 0), "MatchConfig.Donors"},
+		{match(t.Context(), latent, place, 0), "a fitted model of numbers"},
 		{match(t.Context(), told, place, -1), "must be positive"},
-		{match(t.Context(), told, place, 0), "leave out predictive-mean matching"},
+		{match(t.Context(), told, place, 0), "with cells missing at random"},
 		{match(t.Context(), scores, place, 0), "no log density"},
 		{match(cancelled, quartic, table(ab, []float64{1, nan}, []float64{2, 3}), 0), "context canceled"},
 	} {

@@ -89,8 +89,7 @@ func (c *SampleConfig) resolve(f *Model) (s sampler[rowDrawer], err error) {
 	if scoreOnly, _ := f.scoreOnly(); f.noiseConditional() != nil && (scoreOnly || !f.Noise.Single()) {
 		order = append(order, "langevin")
 	}
-	own, others := f.only()
-	s, err = choose(f, rowSamplers, "rows", c.Sampler, own, others, append(order, "hmc")...)
+	s, err = choose(f, rowSamplers, "rows", c.Sampler, f.only(), append(order, "hmc")...)
 	c.Sampler = s.name
 	return s, err
 }
@@ -269,7 +268,7 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, int, *rand.Rand) ([
 // diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if s.Posterior != nil {
-		return nil, nil, errPredictive
+		return nil, nil, errors.New("the model holds posterior draws of its parameters")
 	}
 	var r *mcmc.Result
 	x, err := model.SampleRows(s.Model, n, s.Domain, rng)

@@ -147,12 +147,6 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 	if c == nil || m == nil {
 		return m, nil
 	}
-	y := &missingness.Model{Logistic: m.Logistic}
-	if m.Censored != nil {
-		y.Censored = missingness.NewCensored(len(c))
-		copy(y.Censored.Below, m.Censored.Below)
-		copy(y.Censored.Above, m.Censored.Above)
-	}
 	for j, f := range c {
 		if f == nil {
 			continue
@@ -163,15 +157,12 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 				return nil, setting.Errorf("transform", value, "Spec.Missingness hides %s by a logistic regression on %s, which does not hold after the function: leave one of the two out", row, names[j])
 			}
 		}
-		hidden := m.Logistic != nil && m.Logistic.Concerns(j) || m.Censored != nil && m.Censored.Concerns(j)
-		if _, ranks := f.(*normalScores); ranks && hidden {
+		if _, ranks := f.(*normalScores); ranks && m.Concerns(j) {
 			return nil, setting.Errorf("transform", value, "Spec.Missingness says that %s is not missing completely at random, so the ranks of its observed cells are biased: use log, sqrt or another function, or none", names[j])
 		}
-		if m.Censored != nil {
-			y.Censored.Below[j], y.Censored.Above[j] = f.Bounds(m.Censored.Below[j], m.Censored.Above[j])
-		}
 	}
-	return y, nil
+	censored, err := c.Domain(m.Censored, names)
+	return &missingness.Model{Logistic: m.Logistic, Censored: censored}, err
 }
 
 // Labels returns the names after the functions, as "log of zinc".

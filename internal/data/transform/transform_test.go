@@ -122,12 +122,12 @@ func TestDomain(t *testing.T) {
 func TestMissingness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	table := skew(t)
-	m := &missingness.Model{Censored: missingness.NewCensored(3)}
-	m.Censored.Above[0] = 20
+	m := &missingness.Model{Censored: domain.All(3)}
+	m.Censored.Upper[0] = 20
 	y, err := fit(t, table, nil, "a=log").Missingness(m, names)
 	require.NoError(t, err)
-	require.Equal(t, math.Log(20), y.Censored.Above[0])
-	require.Equal(t, 20., m.Censored.Above[0])
+	require.Equal(t, math.Log(20), y.Censored.Upper[0])
+	require.Equal(t, 20., m.Censored.Upper[0])
 	_, err = fit(t, table, nil, "a=npn").Missingness(m, names)
 	require.ErrorContains(t, err, "the ranks of its observed cells are biased")
 
