@@ -7,13 +7,172 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"missingscore/internal/data/network"
 )
+
+// Curve is one pair along the path: its partial correlation at each λ.
+type Curve struct {
+	Name   string
+	Y      []float64
+	Chosen bool    // the pair is an edge of the result
+	Size   float64 // its partial correlation there
+
+	Unsigned bool // which has no sign
+}
+
+const labelled = 10
+
+// Path draws partial correlations against λ (log scale, decreasing): chosen edges blue or dashed
+// red, the strongest ten with names, others grey. A line marks the chosen λ unless NaN.
+func Path(lambdas []float64, curves []Curve, chosen float64) *plot.Plot {
+	p := blank("Partial correlations along the path", "λ (log scale, decreasing)", "partial correlation")
+	p.X.Min, p.X.Max = extremes(append([]float64{chosen}, lambdas...))
+	if p.X.Min == p.X.Max {
+		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
+	}
+	p.X.Scale, p.X.Tick.Marker = plot.InvertedScale{Normalizer: plot.LogScale{}}, plot.LogTicks{Prec: -1}
+	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
+
+	drawn := slices.Clone(curves)
+	rank := func(c Curve) float64 { // sizes are at most 1; chosen curves come last
+		if c.Chosen {
+			return 2 + math.Abs(c.size())
+		}
+		return math.Abs(c.size())
+	}
+	slices.SortStableFunc(drawn, func(a, b Curve) int { return cmp.Compare(rank(a), rank(b)) })
+	key := addCurves(p, lambdas, drawn)
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = -1, 1
+	}
+	if !math.IsNaN(chosen) {
+		style := draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}}
+		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
+		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
+	}
+	p.Add(keyAbove(key))
+	return p
+}
+
+func addCurves(p *plot.Plot, lambdas []float64, drawn []Curve) (key row) {
+	const width = 1.4
+	last := floats.MinIdx(lambdas)
+	var names endLabels
+	var positive, negative, without, other bool
+	for i, c := range drawn {
+		style := draw.LineStyle{Color: grey, Width: 0.5}
+		if c.Chosen {
+			style = link{pcor: c.size(), unsigned: c.Unsigned}.style(width)
+			positive, negative, without = positive || !c.Unsigned && c.size() >= 0, negative || c.size() < 0, without || c.Unsigned
+			if len(drawn)-i <= labelled {
+				names = append(names, endLabel{c.Name, plotter.XY{X: lambdas[last], Y: c.Y[last]}, style})
+			}
+		}
+		other = other || !c.Chosen
+		first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 }) // a line from the last 0 keeps files small
+		if first < 0 {
+			first = len(c.Y) - 1
+		}
+		xy := points(lambdas, c.Y)[max(first-1, 0):]
+		p.Add(line(style, xy))
+		if len(xy) == 1 { // a path of one λ has no line to be seen
+			p.Add(dots(style.Color, xy))
+		}
+	}
+	for _, e := range []struct {
+		drawn bool
+		entry entry
+	}{
+		{positive, entry{line: signed(1, width), text: "chosen, positive"}},
+		{negative, entry{line: signed(-1, width), text: "chosen, negative"}},
+		{without, entry{line: unsigned(width), text: "chosen, no sign"}},
+		{other, entry{line: draw.LineStyle{Color: grey, Width: 0.5}, text: "not chosen"}},
+	} {
+		if e.drawn {
+			key = append(key, e.entry)
+		}
+	}
+	p.Add(names)
+	return key
+}
+
+// size is the value in the result or, if 0, the last on the path that is not 0.
+func (c Curve) size() float64 {
+	size := c.Size
+	for i := len(c.Y) - 1; i >= 0 && size == 0; i-- {
+		size = c.Y[i]
+	}
+	return size
+}
+
+// endLabels are names to the right of curves, moved apart.
+type endLabels []endLabel
+
+type endLabel struct {
+	name string
+	at   plotter.XY
+	line draw.LineStyle
+}
+
+const (
+	labelGap    vg.Length = 12 // from the last point to the name, crossed by a leader
+	labelHeight vg.Length = 9.5
+)
+
+func (l endLabel) style() text.Style {
+	s := sans(nameSize)
+	s.Color, s.YAlign = l.line.Color, middle
+	return s
+}
+
+func (ls endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	ls = slices.Clone(ls)
+	slices.SortStableFunc(ls, func(a, b endLabel) int { return cmp.Compare(a.at.Y, b.at.Y) })
+	y := make([]vg.Length, len(ls))
+	for i, l := range ls {
+		y[i] = trY(l.at.Y)
+	}
+	spread(y, labelHeight, c.Min.Y, c.Max.Y)
+	for i, l := range ls {
+		x := trX(l.at.X)
+		c.StrokeLine2(draw.LineStyle{Color: l.line.Color, Width: 0.4}, x+1, trY(l.at.Y), x+labelGap-2, y[i])
+		c.FillText(l.style(), vg.Point{X: x + labelGap, Y: y[i]}, l.name)
+	}
+}
+
+func (ls endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	var boxes []plot.GlyphBox
+	for _, l := range ls {
+		boxes = append(boxes, plot.GlyphBox{X: p.X.Norm(l.at.X), Y: p.Y.Norm(l.at.Y),
+			Rectangle: vg.Rectangle{Max: vg.Point{X: labelGap + l.style().Width(l.name)}}})
+	}
+	return boxes
+}
+
+// spread moves increasing heights at least gap apart, within [low, high] if possible.
+func spread(y []vg.Length, gap, low, high vg.Length) {
+	for i := range y {
+		y[i] = max(y[i], low+vg.Length(i)*gap)
+		if i > 0 {
+			y[i] = max(y[i], y[i-1]+gap)
+		}
+	}
+	for i := len(y) - 1; i >= 0; i-- {
+		top := high
+		if i < len(y)-1 {
+			top = y[i+1] - gap
+		}
+		y[i] = min(y[i], top)
+	}
+}
 
 const forestRow vg.Length = 14
 

@@ -47,15 +47,14 @@ type Comparison struct {
 
 // Differing are the pairs with q ≤ DifferenceRate, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
-	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(tested(d).Q <= DifferenceRate) })
+	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d).Q <= DifferenceRate) })
 }
 
-// tested are the numbers of the estimates if there are any, else those by permutation: the smaller of
-// two q values would not be a q value.
-func tested(d compare.Difference) network.Uncertainty {
+// certain are the numbers by permutation or of the estimates, those with the smaller q.
+func certain(d compare.Difference) network.Uncertainty {
 	u := network.Unknown(0)
 	u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, d.Q
-	if e := d.Estimates; e != nil {
+	if e := d.Estimates; e != nil && e.Q < d.Q {
 		u.Estimate, u.Low, u.High, u.P, u.Q = e.Value, e.Low, e.High, e.P, e.Q
 	}
 	return u
@@ -63,14 +62,8 @@ func tested(d compare.Difference) network.Uncertainty {
 
 func (c Comparison) Ranked() []compare.Difference {
 	ranked := slices.Clone(c.Result.Pairs)
-	q := func(d compare.Difference) float64 {
-		if q := tested(d).Q; !math.IsNaN(q) {
-			return q
-		}
-		return math.Inf(1)
-	}
 	slices.SortStableFunc(ranked, func(a, b compare.Difference) int {
-		return cmp.Or(cmp.Compare(q(a), q(b)), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
+		return cmp.Or(cmp.Compare(certain(a).Q, certain(b).Q), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
 	})
 	return ranked
 }
@@ -135,7 +128,7 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
-		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: tested(d).Estimate})
+		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: certain(d).Estimate})
 	}
 	side := s.Side()
 	var both [2]picture.TitledNetwork
@@ -210,7 +203,7 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 		x.EdgesNote = "Smallest q first. q is p adjusted for the number of pairs: about one in ten pairs with q ≤ 0.1 is false. differences.csv has all pairs."
 	}
 	if r.Pairs[0].Estimates != nil && a.Result.Network.Inference.Rests != "" {
-		x.EdgesNote += fmt.Sprintf(" The test is by the standard errors of the estimates (%s); differences.csv has permutations too.", a.Result.Network.Inference.Rests)
+		x.EdgesNote += fmt.Sprintf(" Each row shows the permutation test or the standard errors of the estimates (%s), the one with the smaller q.", a.Result.Network.Inference.Rests)
 	}
 	tests := &table{Words: 2, Head: []string{"test", "statistic", "value", "p"}}
 	tests.add("structure", "M: largest absolute difference of a partial correlation", rounded("%.3f", r.Structure.Observed), pText(r.Structure.P))

@@ -123,14 +123,14 @@ func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int 
 		none := network.Unknown(0)
 		u = &none
 	}
-	of := x.untested()
+	of := x.uncertain()
 	for k, v := range []float64{u.Estimate, u.Low, u.High, u.P, u.Q, u.Inclusion} {
 		*of[k] = append(*of[k], v)
 	}
 	return i
 }
 
-func (x *explorer) untested() []*column {
+func (x *explorer) uncertain() []*column {
 	return []*column{&x.Estimate, &x.Low, &x.High, &x.P, &x.Q, &x.Inclusion}
 }
 
@@ -147,7 +147,7 @@ func (x *explorer) size(column string, panels ...[]float64) {
 
 // finish drops columns without a number, and Unsigned if all pairs have a sign.
 func (x *explorer) finish() {
-	for _, c := range x.untested() {
+	for _, c := range x.uncertain() {
 		if !slices.ContainsFunc(*c, func(v float64) bool { return !math.IsNaN(v) }) {
 			*c = nil
 		}
@@ -311,7 +311,7 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 			x.Left += " differences.csv has more pairs."
 			break
 		}
-		u := tested(d)
+		u := certain(d)
 		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(u.Q <= x.Rates()[0]) {
 			continue
 		}
