@@ -208,12 +208,8 @@ func (l link) style(width vg.Length) draw.LineStyle {
 
 // strongest are the MostLinks strongest edges, the strongest last.
 func strongest(n *network.Network) (links []link) {
-	at := map[string]int{}
-	for i, name := range n.Nodes {
-		at[name] = i
-	}
 	for _, e := range n.Edges {
-		links = append(links, link{[2]int{at[e.From], at[e.To]}, e.PartialCorrelation, e.Unsigned})
+		links = append(links, link{e.Ends, e.PartialCorrelation, e.Unsigned})
 	}
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor)) })
 	return links[max(0, len(links)-MostLinks):]

@@ -127,8 +127,8 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	var marked [][2]int
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
-		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
-		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: certain(d).Estimate})
+		marked = append(marked, d.Ends)
+		changes.Edges = append(changes.Edges, changes.Edge(d.Ends[0], d.Ends[1], 0, certain(d).Estimate))
 	}
 	side := s.Side()
 	var both [2]picture.TitledNetwork

@@ -200,14 +200,14 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
 	isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
 	others := slices.DeleteFunc(slices.Clone(along), isEdge)
 	pairs := append(slices.DeleteFunc(along, func(pair [2]int) bool { return !isEdge(pair) }), others...)
-	edges := map[[2]string]network.Edge{}
+	edges := map[[2]int]network.Edge{}
 	for _, e := range r.Network.Edges {
-		edges[[2]string{e.From, e.To}] = e
+		edges[e.Ends] = e
 	}
 	for _, pair := range pairs[:min(len(pairs), mostCurves)] {
 		j, k := pair[0], pair[1]
 		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: isEdge(pair)}
-		edge := edges[[2]string{r.Names[j], r.Names[k]}]
+		edge := edges[pair]
 		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
 			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))

@@ -153,7 +153,7 @@ func TestCurves(t *testing.T) {
 		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
 	}
 	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
-	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
+	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", Ends: [2]int{0, 1}, PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
 	drawn := curves(r)
 	require.Len(t, drawn, mostCurves)
 	require.True(t, drawn[0].Chosen)
@@ -228,7 +228,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	r.Points = []regpath.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
-	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
+	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], Ends: [2]int{0, 2}, PartialCorrelation: 0.4, Uncertainty: &u}}}
 	s := picture.NewScene(r.Network, picture.Style{})
 	return r, s
 }
@@ -265,7 +265,7 @@ func TestExploreManyEdges(t *testing.T) {
 	r := &trainers.NetworkResult{Names: n.Nodes, Network: n, Threshold: 1e-6}
 	for j := range 60 {
 		for k := range j {
-			n.Edges = append(n.Edges, network.Edge{From: n.Nodes[k], To: n.Nodes[j], PartialCorrelation: 1 / float64(10+j)})
+			n.Edges = append(n.Edges, n.Edge(k, j, 0, 1/float64(10+j)))
 		}
 	}
 	for _, c := range []struct {
@@ -316,9 +316,9 @@ func TestExploreComparison(t *testing.T) {
 	nan := math.NaN()
 	names := r.Names
 	c := Comparison{Result: &compare.Result{Config: compare.Config{Level: 0.9}, Pairs: []compare.Difference{
-		{From: names[0], To: names[1], P: 0.9, Q: 0.9, Low: nan, High: nan},
-		{From: names[0], To: names[2], Weights: [2]float64{0.4, 0.1}, Value: 0.3, Low: 0.1, High: 0.5, P: 0.01, Q: 0.03},
-		{From: names[1], To: names[2], P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
+		{Ends: [2]int{0, 1}, P: 0.9, Q: 0.9, Low: nan, High: nan},
+		{Ends: [2]int{0, 2}, Weights: [2]float64{0.4, 0.1}, Value: 0.3, Low: 0.1, High: 0.5, P: 0.01, Q: 0.03},
+		{Ends: [2]int{1, 2}, P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
 	}}}
 	for i := range c.Groups {
 		c.Groups[i] = Group{Name: string(rune('a' + i)), Result: &trainers.Result{Network: r}}

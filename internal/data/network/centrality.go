@@ -44,11 +44,10 @@ const mostBetween = 50_000_000
 // Centralities returns the centralities of the nodes, without Predictability and Bridge
 // (docs/theory/centrality.md#eq-centrality).
 func (n *Network) Centralities() []Centrality {
-	ends := n.ends()
 	out := make([]Centrality, len(n.Nodes))
 	next := make([][]step, len(n.Nodes))
-	for i, e := range n.Edges {
-		j, k, size := ends[i][0], ends[i][1], e.Weight()
+	for _, e := range n.Edges {
+		j, k, size := e.Ends[0], e.Ends[1], e.Weight()
 		for _, end := range []int{j, k} {
 			out[end].Strength += size
 			out[end].ExpectedInfluence += e.PartialCorrelation
@@ -79,9 +78,8 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 		r        float64
 	}
 	var halves []half
-	ends := n.ends()
-	for i, e := range n.Edges {
-		if j, k := ends[i][0], ends[i][1]; group[j] >= 0 && group[k] >= 0 {
+	for _, e := range n.Edges {
+		if j, k := e.Ends[0], e.Ends[1]; group[j] >= 0 && group[k] >= 0 {
 			halves = append(halves, half{j, k, e.PartialCorrelation}, half{k, j, e.PartialCorrelation})
 		}
 	}

@@ -62,9 +62,8 @@ func (n *Network) WriteDOT(w io.Writer) error {
 	for j, name := range n.Nodes {
 		g.AddNode(dotNode{simple.Node(j), name})
 	}
-	ends := n.ends()
-	for i, e := range n.Edges {
-		g.SetEdge(dotEdge{g.NewEdge(g.Node(int64(ends[i][0])), g.Node(int64(ends[i][1]))), e})
+	for _, e := range n.Edges {
+		g.SetEdge(dotEdge{g.NewEdge(g.Node(int64(e.Ends[0])), g.Node(int64(e.Ends[1]))), e})
 	}
 	text, err := dot.Marshal(g, "network", "", "\t")
 	if err == nil {

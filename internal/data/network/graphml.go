@@ -65,10 +65,9 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 		}
 		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}
-	ends := n.ends()
 	for i, e := range n.Edges {
 		edge := graphMLObject{
-			ID: fmt.Sprint("e", i), Source: fmt.Sprint("n", ends[i][0]), Target: fmt.Sprint("n", ends[i][1]),
+			ID: fmt.Sprint("e", i), Source: fmt.Sprint("n", e.Ends[0]), Target: fmt.Sprint("n", e.Ends[1]),
 			Data: []graphMLData{
 				{"weight", number(e.Weight())}, {"partial_correlation", number(e.PartialCorrelation)},
 				{"precision", number(e.Precision)}, {"sign", e.Sign()},

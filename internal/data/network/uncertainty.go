@@ -35,13 +35,15 @@ func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j
 // is the precision given to New. Pairs with a nominal node have no sign.
 func (n *Network) SetUncertainty(p mat.Symmetric, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
-	for j, from := range n.Nodes {
+	for j := range n.Nodes {
 		for k := j + 1; k < len(n.Nodes); k++ {
 			u, unsigned := &pairs[len(n.Pairs)], n.nominal(j) || n.nominal(k)
 			if unsigned {
 				u.SameSign = math.NaN()
 			}
-			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: u, Unsigned: unsigned})
+			e := n.Edge(j, k, p.At(j, k), PartialCorrelation(p, j, k))
+			e.Uncertainty, e.Unsigned = u, unsigned
+			n.Pairs = append(n.Pairs, e)
 		}
 	}
 	for i, at := range n.PairsOfEdges() {
