@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -135,35 +134,6 @@ func TestDiffering(t *testing.T) {
 	require.Equal(t, [2]string{"a", "Delta"}, [2]string{shown[0].From, shown[0].To})
 	require.Equal(t, 0.5, shown[0].Uncertainty.Estimate)
 	require.Equal(t, -0.4, shown[4].Uncertainty.Estimate)
-}
-
-func TestCurves(t *testing.T) {
-	const d = 40 // 780 pairs
-	r := &trainers.NetworkResult{Threshold: 1e-6, Adjacency: network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}}
-	packed := make([]float64, d*(d+1)/2)
-	for j := range d {
-		r.Names = append(r.Names, strconv.Itoa(j))
-		packed[graph.PackedIndex(d, j, j)] = 1
-		for k := range j {
-			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
-		}
-	}
-	r.Points = []regpath.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
-	for j := range d { // the empty network has no correlations, but a diagonal
-		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
-	}
-	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
-	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", Ends: [2]int{0, 1}, PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
-	drawn := curves(r)
-	require.Len(t, drawn, mostCurves)
-	require.True(t, drawn[0].Chosen)
-	require.Equal(t, 0.2, drawn[0].Size, "as in the result")
-	require.Equal(t, "0 – one", drawn[0].Name)
-	require.InDeltaSlice(t, []float64{0, -1e-4}, drawn[0].Y, 1e-12)
-	require.InDelta(t, -39e-4, drawn[1].Y[1], 1e-12)
-	for _, c := range drawn[1:] {
-		require.LessOrEqual(t, c.Y[1], -24e-4, c.Name)
-	}
 }
 
 // Pairs absent from the network and most resamples are not shown.
