@@ -59,42 +59,51 @@ type Band struct {
 	X, Y, Low, High []float64
 }
 
-// Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the
-// wanted share and the needed sample size, unless 0 or infinite.
-func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
-	p := blank(title, "rows", "")
+// Bands draws means with intervals along x; a dashed line is the wanted mean.
+func Bands(title, x, y string, bands []Band, wanted float64) *plot.Plot {
+	p := blank(title, x, y)
 	var key row
-	for i, b := range measures {
+	for i, b := range bands {
 		seen := looks[i%len(looks)]
-		var middle plotter.XYs
-		for k, x := range b.X {
-			if math.IsNaN(b.Y[k]) {
-				continue
+		var mean, low, high plotter.XYs
+		for k, at := range b.X {
+			if !math.IsNaN(b.Y[k]) {
+				mean = append(mean, plotter.XY{X: at, Y: b.Y[k]})
 			}
-			middle = append(middle, plotter.XY{X: x, Y: b.Y[k]})
-			if b.Low[k] < b.High[k] {
-				p.Add(line(draw.LineStyle{Color: seen.colour, Width: 0.8}, plotter.XYs{{X: x, Y: b.Low[k]}, {X: x, Y: b.High[k]}}))
+			if b.Low[k] <= b.High[k] { // not NaN
+				low, high = append(low, plotter.XY{X: at, Y: b.Low[k]}), append(high, plotter.XY{X: at, Y: b.High[k]})
 			}
 		}
-		if middle != nil {
-			l := seen.line(1.2, middle)
-			p.Add(l, seen.marks(middle))
+		if low != nil {
+			slices.Reverse(high)
+			fill := seen.colour
+			fill.A = 0x30
+			p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: fill, LineStyle: draw.LineStyle{Color: fill, Width: 0.8}})
+		}
+		if mean != nil {
+			l := seen.line(1.4, mean)
+			p.Add(l, seen.marks(mean))
 			key = append(key, entry{line: l.LineStyle, text: b.Name})
 		}
 	}
-	rows := measures[0].X
-	p.X.Min, p.X.Max = rows[0], rows[len(rows)-1]
+	p.X.Min, p.X.Max = bands[0].X[0], bands[0].X[len(bands[0].X)-1]
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
-	p.Add(line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	p.Add(keyAbove(key), line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	return p
+}
+
+// Recovery draws measures against sample size (log axis). A dashed line marks the needed sample
+// size, unless 0 or infinite.
+func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
+	p := Bands(title, "rows", "", measures, wanted)
 	if needed > 0 && !math.IsInf(needed, 0) {
 		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
 	var ticks plot.ConstantTicks
-	for _, n := range rows {
+	for _, n := range measures[0].X {
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
-	p.Add(keyAbove(key))
 	return p
 }
 
@@ -208,25 +217,4 @@ func (m matrix) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.SetColor(grey)
 	c.Fill(light)
 	m.key().draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
-}
-
-// Stability draws correlations against the share of dropped rows; a dashed line is wanted.
-func Stability(statistics []Band, wanted float64) *plot.Plot {
-	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows")
-	var key row
-	for i, s := range statistics {
-		look := looks[i%len(looks)]
-		mean, band, high := points(s.X, s.Y), points(s.X, s.Low), points(s.X, s.High)
-		slices.Reverse(high)
-		band = append(band, high...)
-		fill := look.colour
-		fill.A = 0x30
-		l, marks := look.line(1.4, mean), look.marks(mean)
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: fill, LineStyle: draw.LineStyle{Color: fill}}, l, marks)
-		key = append(key, entry{line: l.LineStyle, text: s.Name})
-	}
-	p.Add(keyAbove(key))
-	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), 1
-	p.Add(line(guide(0.8), plotter.XYs{{X: 0, Y: wanted}, {X: p.X.Max, Y: wanted}}))
-	return p
 }

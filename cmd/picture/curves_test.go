@@ -89,7 +89,7 @@ func TestMatrix(t *testing.T) {
 }
 
 func TestStability(t *testing.T) {
-	p := Stability([]Band{{Name: "strength, CS 0.50", X: []float64{0.05, 0.75}, Y: []float64{0.9, 0.4}, Low: []float64{0.8, -0.1}, High: []float64{1, 0.7}}}, 0.7)
+	p := Bands("", "", "", []Band{{Name: "strength, CS 0.50", X: []float64{0.05, 0.75}, Y: []float64{0.9, 0.4}, Low: []float64{0.8, -0.1}, High: []float64{1, 0.7}}}, 0.7)
 	require.Equal(t, -0.1, p.Y.Min)
 	svg := SVG(p, 400, 300, "")
 	require.Contains(t, svg, ">strength, CS 0.50<")

@@ -248,7 +248,7 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 			b.X, b.Y, b.Low, b.High = append(b.X, l.Dropped), append(b.Y, l.Mean), append(b.Low, l.Low), append(b.High, l.Up)
 		}
 		out = append(out, drawing{"stability", "Correlation with the results from all rows when rows are dropped: mean and 90 % band. CS is the largest share at which 95 % of the correlations exceed 0.7 (dashed).",
-			picture.Stability(bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
+			picture.Bands("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows", bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
 	}
 	return out
 }
