@@ -147,7 +147,11 @@ func NewScene(n *network.Network, style Style) *Scene {
 	if s.Found = style.GroupOf == nil; s.Found {
 		s.Group, s.Groups = modules(len(n.Nodes), links)
 	} else {
-		s.Group, s.Groups = named(n.Nodes, style.GroupOf)
+		var names []string
+		s.Group, names = n.Numbered(style.GroupOf)
+		for i, name := range names {
+			s.Groups = append(s.Groups, Group{Short(name, 40), groupColour(i)})
+		}
 	}
 	return s
 }
@@ -174,23 +178,6 @@ func (s *Scene) WriteLayout(w io.Writer, names []string) error {
 		}
 	}
 	return csv.NewWriter(w).WriteAll(lines)
-}
-
-func named(nodes []string, groups map[string]string) (of []int, out []Group) {
-	known := map[string]int{}
-	for _, node := range nodes {
-		name := groups[node]
-		if name == "" {
-			of = append(of, -1)
-			continue
-		}
-		if _, ok := known[name]; !ok {
-			known[name] = len(out)
-			out = append(out, Group{Short(name, 40), groupColour(len(out))})
-		}
-		of = append(of, known[name])
-	}
-	return of, out
 }
 
 type link struct {

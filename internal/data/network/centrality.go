@@ -69,8 +69,8 @@ func (n *Network) Centralities() []Centrality {
 
 // SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least two groups.
 func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
-	group, count := n.numbered(groups)
-	if count < 2 {
+	group, names := n.Numbered(groups)
+	if len(names) < 2 {
 		return
 	}
 	type half struct { // an edge from one of its ends
@@ -84,7 +84,7 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 		}
 	}
 	bridges, next := make([]Bridge, len(n.Nodes)), make([][]step, len(n.Nodes))
-	influence := mat.NewDense(len(n.Nodes), count, nil) // of a node on a group
+	influence := mat.NewDense(len(n.Nodes), len(names), nil) // of a node on a group
 	for _, h := range halves {
 		influence.Set(h.from, group[h.to], influence.At(h.from, group[h.to])+h.r)
 		if group[h.from] != group[h.to] {
@@ -114,20 +114,18 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 	}
 }
 
-func (n *Network) numbered(groups map[string]string) (of []int, count int) {
-	numbers := map[string]int{}
+// Numbered returns the number of each node's group, in order of appearance, −1 for none, and the groups' names.
+func (n *Network) Numbered(groups map[string]string) (of []int, names []string) {
 	for _, node := range n.Nodes {
-		name := groups[node]
-		if name == "" {
-			of = append(of, -1)
-			continue
+		at := -1
+		if name := groups[node]; name != "" {
+			if at = slices.Index(names, name); at < 0 {
+				at, names = len(names), append(names, name)
+			}
 		}
-		if _, known := numbers[name]; !known {
-			numbers[name] = len(numbers)
-		}
-		of = append(of, numbers[name])
+		of = append(of, at)
 	}
-	return of, len(numbers)
+	return of, names
 }
 
 type step struct {
