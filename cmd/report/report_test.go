@@ -122,13 +122,14 @@ func TestDiffering(t *testing.T) {
 		{From: "a", To: "d", Value: 0.5, P: 0.01, Q: 0.06},
 		{From: "b", To: "c", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: 0.01}},
 		{From: "b", To: "d", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: nan}},
+		{From: "c", To: "d", P: 0.001, Q: 0.01, Estimates: &compare.Estimates{Q: 0.4}},
 	}}}
 	var got []string
 	for _, d := range c.Differing() {
 		got = append(got, d.From+d.To)
 	}
 	require.Equal(t, []string{"bc", "ad", "ac"}, got, "by q, then p, then size")
-	require.Len(t, c.Ranked(), 5)
+	require.Len(t, c.Ranked(), 6)
 	shown := differences(c.Result.Pairs, map[string]string{"d": "Delta"})
 	require.Len(t, shown, 5)
 	require.Equal(t, [2]string{"a", "Delta"}, [2]string{shown[0].From, shown[0].To})
@@ -296,7 +297,7 @@ func TestExploreComparison(t *testing.T) {
 	x := c.explore(s)
 	require.Equal(t, []int{1, 0}, x.From, "the most certain first, none that is no edge and may not differ")
 	require.Equal(t, []column{{0, 0.4}, {0, 0.1}}, x.Values)
-	require.Equal(t, column{-0.2, 0.3}, x.Estimate, "of the two the more certain")
+	require.Equal(t, column{-0.2, 0.3}, x.Estimate, "by standard errors where there are any")
 	require.Equal(t, column{0.002, 0.03}, x.Q)
 	require.Equal(t, column{-0.3, 0.1}, x.Low)
 	require.Equal(t, []string{"a", "b"}, x.Panels)
