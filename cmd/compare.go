@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -30,11 +29,10 @@ type compareCommand struct {
 	wanted       []string
 	permutations int
 
-	groups   [2]comparedGroup
-	without  int // rows without a value of by
-	resuming bool
-	result   *compare.Result
-	page     report.Comparison
+	groups  [2]comparedGroup
+	without int // rows without a value of by
+	result  *compare.Result
+	page    report.Comparison
 }
 
 type comparedGroup struct {
@@ -43,7 +41,6 @@ type comparedGroup struct {
 	file, folder string
 	table        *data.Table
 	prepared     *trainers.Prepared
-	anew         bool // its network is not one that goes on
 	result       *trainers.Result
 }
 
@@ -80,32 +77,20 @@ differences and intervals, and a folder for each group with the files of network
 
 func (f *compareCommand) outputs() []string { return []string{f.out} }
 
-func (f *compareCommand) states() []string {
-	return []string{filepath.Join(f.out, compareStates[0]), filepath.Join(f.out, compareStates[1]), filepath.Join(f.out, stateFile)}
-}
+func (f *compareCommand) states() []string { return []string{filepath.Join(f.out, stateFile)} }
 
-// If --resume finds the state of another run, work removes the states that this run has made.
 func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 	for i := range f.groups {
-		if err == nil {
-			err = f.estimate(cmd, i)
+		g := &f.groups[i]
+		if err := f.announce(cmd.ErrOrStderr(), g.name, g.table); err != nil {
+			return err
+		}
+		if g.result, err = f.network(cmd, g.prepared, g.name, ""); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = f.permute(cmd)
-	}
-	if !errors.Is(err, trainers.ErrOtherRun) && !errors.Is(err, replicate.ErrOtherRun) {
-		return err
-	}
-	for i := range f.groups {
-		if g := &f.groups[i]; g.anew {
-			err = errors.Join(err, atomicfile.Remove(filepath.Join(f.out, compareStates[i])))
-		}
-	}
-	return err
+	return f.permute(cmd)
 }
-
-var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(obey(
@@ -116,7 +101,7 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	setting.Default(&f.config.Penalty.Kind, "l1")
-	return distinctFiles(cmd, inFolder(f.out, slices.Concat(report.CompareFiles, compareStates)...)...)
+	return distinctFiles(cmd, inFolder(f.out, append(slices.Clone(report.CompareFiles), stateFile)...)...)
 }
 
 func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
@@ -233,7 +218,7 @@ func (f *compareCommand) source(g *comparedGroup) string {
 func (f *compareCommand) nameFolders() {
 	a, b := &f.groups[0], &f.groups[1]
 	a.folder, b.folder = a.value, b.value
-	taken := slices.Concat(report.CompareFiles, compareStates)
+	taken := append(slices.Clone(report.CompareFiles), stateFile)
 	if !folderName(a.value, taken) || !folderName(b.value, append(taken, a.value)) {
 		a.folder, b.folder = "a", "b"
 	}
@@ -247,23 +232,6 @@ func (f *compareCommand) specOf(t *data.Table) trainers.Spec {
 	return s
 }
 
-func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
-	g := &f.groups[i]
-	saved := filepath.Join(f.out, compareStates[i])
-	if i == 0 {
-		if f.resuming = f.resume && slices.ContainsFunc(f.states(), exists); f.resume && !f.resuming {
-			fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", f.out)
-		}
-	}
-	f.resume = f.resuming && exists(saved)
-	g.anew = !f.resume
-	if err := f.announce(cmd.ErrOrStderr(), g.name, g.table); err != nil {
-		return err
-	}
-	g.result, err = f.network(cmd, g.prepared, g.name, saved)
-	return err
-}
-
 func (f *compareCommand) permute(cmd *cobra.Command) error {
 	a, b := f.groups[0], f.groups[1]
 	p := compare.Problem{Tables: [2]*data.Table{a.table, b.table}, Networks: [2]*trainers.Result{a.result, b.result}, Spec: f.specOf}
@@ -272,8 +240,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	resume := f.resuming && exists(filepath.Join(f.out, stateFile))
-	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, resume, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
+	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
 		f.result, err = compare.Compare(cmd.Context(), p, c, run, done)
 		return err
 	})

@@ -301,25 +301,10 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	}
 }
 
-type pairJSON struct {
-	From      string `json:"from"`
-	To        string `json:"to"`
-	Estimate  any    `json:"estimate"`
-	SE        any    `json:"se"`
-	Low       any    `json:"low"`
-	High      any    `json:"high"`
-	P         any    `json:"p"`
-	Q         any    `json:"q"`
-	Inclusion any    `json:"inclusion"`
-	SameSign  any    `json:"same_sign"`
-	Rows      int    `json:"pairs"`
-}
-
 func uncertainty(r *trainers.Result) map[string]any {
-	pairs := []pairJSON{}
+	pairs := []any{}
 	for _, e := range r.Network.Network.Pairs {
-		u := e.Uncertainty
-		pairs = append(pairs, pairJSON{e.From, e.To, plain(u.Estimate), plain(u.SE), plain(u.Low), plain(u.High), plain(u.P), plain(u.Q), plain(u.Inclusion), plain(u.SameSign), u.Rows})
+		pairs = append(pairs, e.Uncertain())
 	}
 	return map[string]any{"kind": r.Spec.Inference.Kind, "level": r.Spec.Inference.Level, "rests_on": r.Network.Inference.Rests, "pairs": pairs}
 }

@@ -139,7 +139,7 @@ func (f *powerCommand) work(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return replicated(cmd, &f.trainingFlags, "tables", of, f.out, f.resume, len(f.study.Rows)*f.study.Tables, func(run replicate.Config, done *replicate.Done[power.Found]) (err error) {
+	return replicated(cmd, &f.trainingFlags, "tables", of, f.out, len(f.study.Rows)*f.study.Tables, func(run replicate.Config, done *replicate.Done[power.Found]) (err error) {
 		f.result, err = power.Run(cmd.Context(), f.problem, f.study, run, done)
 		return err
 	})

@@ -128,7 +128,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 
 // saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
-	state, save, err := resumable(cmd, f.resume && f.from == nil, saved, cmp.Or(f.from, &trainers.State{}), trainers.LoadState)
+	state, save, err := resumable(cmd, f.resume && f.from == nil && saved != "", saved, cmp.Or(f.from, &trainers.State{}), trainers.LoadState)
 	if err != nil {
 		return nil, err
 	}

@@ -229,9 +229,9 @@ func resumable[T interface{ Save(path string) error }](
 }
 
 // replicated runs replicates, named by units; their state in --out is kept if it is interrupted.
-func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
+func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
 	path := filepath.Join(out, stateFile)
-	done, save, err := resumable(cmd, resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) {
+	done, save, err := resumable(cmd, f.resume, path, replicate.NewDone[T](of), func(path string) (*replicate.Done[T], error) {
 		return replicate.Load[T](path, of)
 	})
 	if err != nil {

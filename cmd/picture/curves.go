@@ -7,172 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"missingscore/internal/data/network"
 )
-
-// Curve is one pair along the path: its partial correlation at each λ.
-type Curve struct {
-	Name   string
-	Y      []float64
-	Chosen bool    // the pair is an edge of the result
-	Size   float64 // its partial correlation there
-
-	Unsigned bool // which has no sign
-}
-
-const labelled = 10
-
-// Path draws partial correlations against λ (log scale, decreasing): chosen edges blue or dashed
-// red, the strongest ten with names, others grey. A line marks the chosen λ unless NaN.
-func Path(lambdas []float64, curves []Curve, chosen float64) *plot.Plot {
-	p := blank("Partial correlations along the path", "λ (log scale, decreasing)", "partial correlation")
-	p.X.Min, p.X.Max = extremes(append([]float64{chosen}, lambdas...))
-	if p.X.Min == p.X.Max {
-		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
-	}
-	p.X.Scale, p.X.Tick.Marker = plot.InvertedScale{Normalizer: plot.LogScale{}}, plot.LogTicks{Prec: -1}
-	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
-
-	drawn := slices.Clone(curves)
-	rank := func(c Curve) float64 { // sizes are at most 1; chosen curves come last
-		if c.Chosen {
-			return 2 + math.Abs(c.size())
-		}
-		return math.Abs(c.size())
-	}
-	slices.SortStableFunc(drawn, func(a, b Curve) int { return cmp.Compare(rank(a), rank(b)) })
-	key := addCurves(p, lambdas, drawn)
-	if p.Y.Min == p.Y.Max {
-		p.Y.Min, p.Y.Max = -1, 1
-	}
-	if !math.IsNaN(chosen) {
-		style := draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}}
-		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
-		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
-	}
-	p.Add(keyAbove(key))
-	return p
-}
-
-func addCurves(p *plot.Plot, lambdas []float64, drawn []Curve) (key row) {
-	const width = 1.4
-	last := floats.MinIdx(lambdas)
-	var names endLabels
-	var positive, negative, without, other bool
-	for i, c := range drawn {
-		style := draw.LineStyle{Color: grey, Width: 0.5}
-		if c.Chosen {
-			style = link{pcor: c.size(), unsigned: c.Unsigned}.style(width)
-			positive, negative, without = positive || !c.Unsigned && c.size() >= 0, negative || c.size() < 0, without || c.Unsigned
-			if len(drawn)-i <= labelled {
-				names = append(names, endLabel{c.Name, plotter.XY{X: lambdas[last], Y: c.Y[last]}, style})
-			}
-		}
-		other = other || !c.Chosen
-		first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 }) // a line from the last 0 keeps files small
-		if first < 0 {
-			first = len(c.Y) - 1
-		}
-		xy := points(lambdas, c.Y)[max(first-1, 0):]
-		p.Add(line(style, xy))
-		if len(xy) == 1 { // a path of one λ has no line to be seen
-			p.Add(dots(style.Color, xy))
-		}
-	}
-	for _, e := range []struct {
-		drawn bool
-		entry entry
-	}{
-		{positive, entry{line: signed(1, width), text: "chosen, positive"}},
-		{negative, entry{line: signed(-1, width), text: "chosen, negative"}},
-		{without, entry{line: unsigned(width), text: "chosen, no sign"}},
-		{other, entry{line: draw.LineStyle{Color: grey, Width: 0.5}, text: "not chosen"}},
-	} {
-		if e.drawn {
-			key = append(key, e.entry)
-		}
-	}
-	p.Add(names)
-	return key
-}
-
-// size is the value in the result or, if 0, the last on the path that is not 0.
-func (c Curve) size() float64 {
-	size := c.Size
-	for i := len(c.Y) - 1; i >= 0 && size == 0; i-- {
-		size = c.Y[i]
-	}
-	return size
-}
-
-// endLabels are names to the right of curves, moved apart.
-type endLabels []endLabel
-
-type endLabel struct {
-	name string
-	at   plotter.XY
-	line draw.LineStyle
-}
-
-const (
-	labelGap    vg.Length = 12 // from the last point to the name, crossed by a leader
-	labelHeight vg.Length = 9.5
-)
-
-func (l endLabel) style() text.Style {
-	s := sans(nameSize)
-	s.Color, s.YAlign = l.line.Color, middle
-	return s
-}
-
-func (ls endLabels) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	ls = slices.Clone(ls)
-	slices.SortStableFunc(ls, func(a, b endLabel) int { return cmp.Compare(a.at.Y, b.at.Y) })
-	y := make([]vg.Length, len(ls))
-	for i, l := range ls {
-		y[i] = trY(l.at.Y)
-	}
-	spread(y, labelHeight, c.Min.Y, c.Max.Y)
-	for i, l := range ls {
-		x := trX(l.at.X)
-		c.StrokeLine2(draw.LineStyle{Color: l.line.Color, Width: 0.4}, x+1, trY(l.at.Y), x+labelGap-2, y[i])
-		c.FillText(l.style(), vg.Point{X: x + labelGap, Y: y[i]}, l.name)
-	}
-}
-
-func (ls endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	var boxes []plot.GlyphBox
-	for _, l := range ls {
-		boxes = append(boxes, plot.GlyphBox{X: p.X.Norm(l.at.X), Y: p.Y.Norm(l.at.Y),
-			Rectangle: vg.Rectangle{Max: vg.Point{X: labelGap + l.style().Width(l.name)}}})
-	}
-	return boxes
-}
-
-// spread moves increasing heights at least gap apart, within [low, high] if possible.
-func spread(y []vg.Length, gap, low, high vg.Length) {
-	for i := range y {
-		y[i] = max(y[i], low+vg.Length(i)*gap)
-		if i > 0 {
-			y[i] = max(y[i], y[i-1]+gap)
-		}
-	}
-	for i := len(y) - 1; i >= 0; i-- {
-		top := high
-		if i < len(y)-1 {
-			top = y[i+1] - gap
-		}
-		y[i] = min(y[i], top)
-	}
-}
 
 const forestRow vg.Length = 14
 
@@ -218,42 +59,51 @@ type Band struct {
 	X, Y, Low, High []float64
 }
 
-// Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the
-// wanted share and the needed sample size, unless 0 or infinite.
-func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
-	p := blank(title, "rows", "")
+// Bands draws means with intervals along x; a dashed line is the wanted mean.
+func Bands(title, x, y string, bands []Band, wanted float64) *plot.Plot {
+	p := blank(title, x, y)
 	var key row
-	for i, b := range measures {
+	for i, b := range bands {
 		seen := looks[i%len(looks)]
-		var middle plotter.XYs
-		for k, x := range b.X {
-			if math.IsNaN(b.Y[k]) {
-				continue
+		var mean, low, high plotter.XYs
+		for k, at := range b.X {
+			if !math.IsNaN(b.Y[k]) {
+				mean = append(mean, plotter.XY{X: at, Y: b.Y[k]})
 			}
-			middle = append(middle, plotter.XY{X: x, Y: b.Y[k]})
-			if b.Low[k] < b.High[k] {
-				p.Add(line(draw.LineStyle{Color: seen.colour, Width: 0.8}, plotter.XYs{{X: x, Y: b.Low[k]}, {X: x, Y: b.High[k]}}))
+			if b.Low[k] <= b.High[k] { // not NaN
+				low, high = append(low, plotter.XY{X: at, Y: b.Low[k]}), append(high, plotter.XY{X: at, Y: b.High[k]})
 			}
 		}
-		if middle != nil {
-			l := seen.line(1.2, middle)
-			p.Add(l, seen.marks(middle))
+		if low != nil {
+			slices.Reverse(high)
+			fill := seen.colour
+			fill.A = 0x30
+			p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: fill, LineStyle: draw.LineStyle{Color: fill, Width: 0.8}})
+		}
+		if mean != nil {
+			l := seen.line(1.4, mean)
+			p.Add(l, seen.marks(mean))
 			key = append(key, entry{line: l.LineStyle, text: b.Name})
 		}
 	}
-	rows := measures[0].X
-	p.X.Min, p.X.Max = rows[0], rows[len(rows)-1]
+	p.X.Min, p.X.Max = bands[0].X[0], bands[0].X[len(bands[0].X)-1]
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
-	p.Add(line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	p.Add(keyAbove(key), line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	return p
+}
+
+// Recovery draws measures against sample size (log axis). A dashed line marks the needed sample
+// size, unless 0 or infinite.
+func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
+	p := Bands(title, "rows", "", measures, wanted)
 	if needed > 0 && !math.IsInf(needed, 0) {
 		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
 	var ticks plot.ConstantTicks
-	for _, n := range rows {
+	for _, n := range measures[0].X {
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks
-	p.Add(keyAbove(key))
 	return p
 }
 
@@ -367,25 +217,4 @@ func (m matrix) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.SetColor(grey)
 	c.Fill(light)
 	m.key().draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
-}
-
-// Stability draws correlations against the share of dropped rows; a dashed line is wanted.
-func Stability(statistics []Band, wanted float64) *plot.Plot {
-	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows")
-	var key row
-	for i, s := range statistics {
-		look := looks[i%len(looks)]
-		mean, band, high := points(s.X, s.Y), points(s.X, s.Low), points(s.X, s.High)
-		slices.Reverse(high)
-		band = append(band, high...)
-		fill := look.colour
-		fill.A = 0x30
-		l, marks := look.line(1.4, mean), look.marks(mean)
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: fill, LineStyle: draw.LineStyle{Color: fill}}, l, marks)
-		key = append(key, entry{line: l.LineStyle, text: s.Name})
-	}
-	p.Add(keyAbove(key))
-	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), 1
-	p.Add(line(guide(0.8), plotter.XYs{{X: 0, Y: wanted}, {X: p.X.Max, Y: wanted}}))
-	return p
 }

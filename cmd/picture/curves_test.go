@@ -12,42 +12,6 @@ import (
 	"missingscore/internal/data/network"
 )
 
-func TestPath(t *testing.T) {
-	x := []float64{1, 0.1, 0.01}
-	p := Path(x, []Curve{
-		{"up", []float64{0, 0.2, 0.4}, true, 0.3, false},
-		{"crosses", []float64{0, -0.1, 0.1}, true, -0.2, false}, // negative in the result
-		{"other", []float64{0, 0, 0.3}, false, 0, false},
-	}, 0.1)
-	require.Equal(t, 1.0, p.X.Norm(0.01), "λ decreases to the right")
-	require.Equal(t, 0.0, p.X.Norm(1))
-	require.InDelta(t, 0.5, p.X.Norm(0.1), 1e-12, "λ is on a log scale")
-
-	all := leaves(t, p)
-	found := texts(all)
-	for _, s := range []string{"up", "crosses", "chosen, positive", "chosen, negative", "not chosen", "chosen λ = 0.1"} {
-		require.Contains(t, found, s)
-	}
-	require.NotContains(t, found, "other")
-	require.Len(t, strokes(all, svgBlue), 3)
-	require.Len(t, strokes(all, svgRed), 3)
-	require.Contains(t, strokes(all, svgRed)[0], "stroke-dasharray")
-	require.Len(t, strokes(all, svgGrey), 2)
-}
-
-// An edge that enters the path after the chosen λ has the sign of the result, or else the path's last.
-func TestSignsOfChosenEdges(t *testing.T) {
-	x := []float64{1, 0.1, 0.01}
-	all := leaves(t, Path(x, []Curve{
-		{"enters late", []float64{0, 0, 0.1}, true, -0.2, false},
-		{"never enters", []float64{0, 0, 0}, true, -0.1, false},
-		{"leaves again", []float64{0, -0.3, 0}, true, 0, false},
-	}, math.NaN()))
-	require.Contains(t, texts(all), "chosen, negative")
-	require.NotContains(t, strings.Join(texts(all), "\n"), "chosen λ")
-	require.Empty(t, strokes(all, svgBlue))
-}
-
 func TestRecovery(t *testing.T) {
 	rows, nan := []float64{50, 100, 200}, math.NaN()
 	sensitivity := Band{Name: "sensitivity", X: rows, Y: []float64{0.2, 0.6, 0.9}, Low: []float64{0.1, 0.5, 0.9}, High: []float64{0.3, 0.7, 0.9}}
@@ -125,7 +89,7 @@ func TestMatrix(t *testing.T) {
 }
 
 func TestStability(t *testing.T) {
-	p := Stability([]Band{{Name: "strength, CS 0.50", X: []float64{0.05, 0.75}, Y: []float64{0.9, 0.4}, Low: []float64{0.8, -0.1}, High: []float64{1, 0.7}}}, 0.7)
+	p := Bands("", "", "", []Band{{Name: "strength, CS 0.50", X: []float64{0.05, 0.75}, Y: []float64{0.9, 0.4}, Low: []float64{0.8, -0.1}, High: []float64{1, 0.7}}}, 0.7)
 	require.Equal(t, -0.1, p.Y.Min)
 	svg := SVG(p, 400, 300, "")
 	require.Contains(t, svg, ">strength, CS 0.50<")

@@ -20,7 +20,7 @@ func LevelsText(n *network.Network) string {
 	const most = 6
 	var words []string
 	for i, name := range n.Nodes {
-		signed := func(e network.Edge) bool { return !e.Unsigned && (e.From == name || e.To == name) }
+		signed := func(e network.Edge) bool { return !e.Unsigned && slices.Contains(e.Ends[:], i) }
 		if n.Levels == nil || len(n.Levels[i]) != 2 || slices.Equal(n.Levels[i], []string{"0", "1"}) || !slices.ContainsFunc(n.Edges, signed) {
 			continue
 		}

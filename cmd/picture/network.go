@@ -276,15 +276,14 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *p
 // Between is the network of the mean sizes of partial correlations, for a common scene.
 func Between(a, b *network.Network) *network.Network {
 	out := &network.Network{Nodes: a.Nodes, Labels: a.Labels}
-	known := map[[2]string]int{}
+	known := map[[2]int]int{}
 	for _, n := range []*network.Network{a, b} {
 		for _, e := range n.Edges {
-			pair := [2]string{e.From, e.To}
-			i, ok := known[pair]
+			i, ok := known[e.Ends]
 			if !ok {
 				i = len(out.Edges)
-				known[pair] = i
-				out.Edges = append(out.Edges, network.Edge{From: e.From, To: e.To})
+				known[e.Ends] = i
+				out.Edges = append(out.Edges, out.Edge(e.Ends[0], e.Ends[1], 0, 0))
 			}
 			out.Edges[i].PartialCorrelation += e.Weight() / 2
 		}

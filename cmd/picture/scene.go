@@ -147,7 +147,11 @@ func NewScene(n *network.Network, style Style) *Scene {
 	if s.Found = style.GroupOf == nil; s.Found {
 		s.Group, s.Groups = modules(len(n.Nodes), links)
 	} else {
-		s.Group, s.Groups = named(n.Nodes, style.GroupOf)
+		var names []string
+		s.Group, names = n.Numbered(style.GroupOf)
+		for i, name := range names {
+			s.Groups = append(s.Groups, Group{Short(name, 40), groupColour(i)})
+		}
 	}
 	return s
 }
@@ -176,23 +180,6 @@ func (s *Scene) WriteLayout(w io.Writer, names []string) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-func named(nodes []string, groups map[string]string) (of []int, out []Group) {
-	known := map[string]int{}
-	for _, node := range nodes {
-		name := groups[node]
-		if name == "" {
-			of = append(of, -1)
-			continue
-		}
-		if _, ok := known[name]; !ok {
-			known[name] = len(out)
-			out = append(out, Group{Short(name, 40), groupColour(len(out))})
-		}
-		of = append(of, known[name])
-	}
-	return of, out
-}
-
 type link struct {
 	ends     [2]int
 	pcor     float64
@@ -208,12 +195,8 @@ func (l link) style(width vg.Length) draw.LineStyle {
 
 // strongest are the MostLinks strongest edges, the strongest last.
 func strongest(n *network.Network) (links []link) {
-	at := map[string]int{}
-	for i, name := range n.Nodes {
-		at[name] = i
-	}
 	for _, e := range n.Edges {
-		links = append(links, link{[2]int{at[e.From], at[e.To]}, e.PartialCorrelation, e.Unsigned})
+		links = append(links, link{e.Ends, e.PartialCorrelation, e.Unsigned})
 	}
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor)) })
 	return links[max(0, len(links)-MostLinks):]

@@ -29,7 +29,7 @@ func numbered(nodes, m int) *network.Network {
 		for i := range j {
 			if k := len(n.Edges) + 1; k <= m {
 				r := math.Round(1e3*(0.01+0.6*float64(k*37%101)/101)) / 1e3
-				n.Edges = append(n.Edges, network.Edge{From: n.Nodes[i], To: n.Nodes[j], PartialCorrelation: r})
+				n.Edges = append(n.Edges, n.Edge(i, j, 0, r))
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func TestNamesCoverLittle(t *testing.T) {
 			}
 			for _, j := range []int{i / 2, i * 7 % (i + 1)} {
 				if j < i {
-					n.Edges = append(n.Edges, network.Edge{From: n.Nodes[j], To: name, PartialCorrelation: 0.2 + 0.01*float64(i%17)})
+					n.Edges = append(n.Edges, n.Edge(j, i, 0, 0.2+0.01*float64(i%17)))
 				}
 			}
 		}
@@ -225,9 +225,9 @@ func smallNetwork() *network.Network {
 	return &network.Network{
 		Nodes: []string{"Ozone", "a<b>&\"c\"", "Größe", "Temp"},
 		Edges: []network.Edge{
-			{From: "Ozone", To: "Temp", PartialCorrelation: 0.5},
-			{From: "Temp", To: "Größe", PartialCorrelation: -0.25},
-			{From: "Ozone", To: "Größe", PartialCorrelation: 0.125},
+			{Ends: [2]int{0, 3}, PartialCorrelation: 0.5},
+			{Ends: [2]int{3, 2}, PartialCorrelation: -0.25},
+			{Ends: [2]int{0, 2}, PartialCorrelation: 0.125},
 		},
 	}
 }
@@ -291,7 +291,7 @@ func cliques(groups, nodes int) *network.Network {
 		n.Nodes = append(n.Nodes, fmt.Sprint("v", i))
 	}
 	join := func(j, k int, r float64) {
-		n.Edges = append(n.Edges, network.Edge{From: n.Nodes[j], To: n.Nodes[k], PartialCorrelation: r})
+		n.Edges = append(n.Edges, n.Edge(j, k, 0, r))
 	}
 	for g := range groups {
 		first := g * nodes
@@ -374,7 +374,7 @@ func TestLevelsText(t *testing.T) {
 	n := &network.Network{
 		Nodes:  []string{"sex", "height", "hand", "site", "ill"},
 		Levels: [][]string{{"f", "m"}, nil, {"left", "right"}, {"a", "b", "c"}, {"0", "1"}},
-		Edges:  []network.Edge{{From: "sex", To: "height"}, {From: "hand", To: "site", Unsigned: true}, {From: "height", To: "ill"}},
+		Edges:  []network.Edge{{Ends: [2]int{0, 1}}, {Ends: [2]int{2, 3}, Unsigned: true}, {Ends: [2]int{1, 4}}},
 	}
 	require.Equal(t, "positive: more of sex = m", LevelsText(n))
 	n.Edges = n.Edges[1:]

@@ -13,8 +13,6 @@ package picture
 import (
 	"fmt"
 	"image/color"
-	"math"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -149,44 +147,25 @@ func blank(title, x, y string) *plot.Plot {
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		restyle(&a.Label.TextStyle, axisSize)
 		restyle(&a.Tick.Label, legendSize)
-		a.Label.Padding, a.Tick.Length, a.Tick.Marker = 4, 4, evenTicks{}
+		a.Label.Padding, a.Tick.Length, a.Tick.Marker = 4, 4, minusTicks{}
 		a.Color, a.Tick.Color = ink, ink
 	}
 	return p
 }
 
-// evenTicks labels at most nine multiples of 1, 2 or 5 times a power of ten, including 0.
-type evenTicks struct{}
+// minusTicks are the usual ticks with minus signs.
+type minusTicks struct{ plot.DefaultTicks }
 
-func (evenTicks) Ticks(low, high float64) (ticks []plot.Tick) {
-	if !(high > low) {
-		return nil
-	}
-	power := math.Floor(math.Log10((high - low) / 8))
-	unit, step := math.Pow(10, power), 10.0
-	for _, s := range []float64{5, 2, 1} {
-		if (high-low)/(s*unit) <= 8 {
-			step = s
-		}
-	}
-	if step == 10 {
-		power++
-	}
-	for k := math.Ceil(low / (step * unit)); k*step*unit <= high; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step * unit, Label: strings.Replace(strconv.FormatFloat(k*step*unit+0, 'f', max(0, -int(power)), 64), "-", "−", 1)})
+func (t minusTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := t.DefaultTicks.Ticks(low, high)
+	for i := range ticks {
+		ticks[i].Label = strings.ReplaceAll(ticks[i].Label, "-", "−")
 	}
 	return ticks
 }
 
 func line(s draw.LineStyle, points plotter.XYs) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: s}
-}
-
-func points(x, y []float64) (xy plotter.XYs) {
-	for k := range x {
-		xy = append(xy, plotter.XY{X: x[k], Y: y[k]})
-	}
-	return xy
 }
 
 func dots(c color.Color, xy plotter.XYs) *plotter.Scatter {

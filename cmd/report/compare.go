@@ -50,11 +50,11 @@ func (c Comparison) Differing() (out []compare.Difference) {
 	return slices.DeleteFunc(c.Ranked(), func(d compare.Difference) bool { return !(certain(d).Q <= DifferenceRate) })
 }
 
-// certain are the numbers by permutation or of the estimates, those with the smaller q.
+// certain are the numbers of the estimates, by standard errors, or by permutation for a pair without.
 func certain(d compare.Difference) network.Uncertainty {
 	u := network.Unknown(0)
 	u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, d.Q
-	if e := d.Estimates; e != nil && e.Q < d.Q {
+	if e := d.Estimates; e != nil && !math.IsNaN(e.Q) {
 		u.Estimate, u.Low, u.High, u.P, u.Q = e.Value, e.Low, e.High, e.P, e.Q
 	}
 	return u
@@ -127,8 +127,8 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	var marked [][2]int
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
-		marked = append(marked, [2]int{slices.Index(names, d.From), slices.Index(names, d.To)})
-		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: certain(d).Estimate})
+		marked = append(marked, d.Ends)
+		changes.Edges = append(changes.Edges, changes.Edge(d.Ends[0], d.Ends[1], 0, certain(d).Estimate))
 	}
 	side := s.Side()
 	var both [2]picture.TitledNetwork
@@ -203,7 +203,7 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 		x.EdgesNote = "Smallest q first. q is p adjusted for the number of pairs: about one in ten pairs with q ≤ 0.1 is false. differences.csv has all pairs."
 	}
 	if r.Pairs[0].Estimates != nil && a.Result.Network.Inference.Rests != "" {
-		x.EdgesNote += fmt.Sprintf(" Each row shows the permutation test or the standard errors of the estimates (%s), the one with the smaller q.", a.Result.Network.Inference.Rests)
+		x.EdgesNote += fmt.Sprintf(" Tests use the standard errors of the estimates (%s), and permutations for a pair without one.", a.Result.Network.Inference.Rests)
 	}
 	tests := &table{Words: 2, Head: []string{"test", "statistic", "value", "p"}}
 	tests.add("structure", "M: largest absolute difference of a partial correlation", rounded("%.3f", r.Structure.Observed), pText(r.Structure.P))

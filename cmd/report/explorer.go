@@ -59,7 +59,6 @@ type explorer struct {
 	Note      string         `json:"-"` // says what the intervals are; "" without edges
 	EdgesNote string         `json:"-"`
 	at        map[[2]int]int // pairs
-	names     map[string]int // of nodes
 }
 
 type explorerGroup struct {
@@ -71,13 +70,12 @@ type explorerGroup struct {
 const mostPairs = 5000
 
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
-	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}, names: map[string]int{}}
+	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}}
 	for _, label := range s.Labels {
 		x.Labels, x.Lines = append(x.Labels, picture.Short(label, 24)), append(x.Lines, picture.Wrap(label))
 	}
 	left, top := math.Inf(1), math.Inf(-1)
 	for i, at := range s.Places {
-		x.names[names[i]] = i
 		if s.Shown[i] {
 			left, top = min(left, at.X), max(top, at.Y)
 		}
@@ -109,13 +107,13 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 }
 
 // add adds a pair, unless it is known, and returns its index.
-func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int {
-	if i, ok := x.at[[2]int{j, k}]; ok {
+func (x *explorer) add(ends [2]int, u *network.Uncertainty, values ...float64) int {
+	if i, ok := x.at[ends]; ok {
 		return i
 	}
 	i := len(x.From)
-	x.at[[2]int{j, k}] = i
-	x.From, x.To = append(x.From, j), append(x.To, k)
+	x.at[ends] = i
+	x.From, x.To = append(x.From, ends[0]), append(x.To, ends[1])
 	for panel, v := range values {
 		x.Values[panel] = append(x.Values[panel], v)
 	}
@@ -194,21 +192,20 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) *explor
 	x := newExplorer(r.Names, s, "")
 	x.Level = math.Round(1000*level) / 10
 	for _, e := range r.Network.Edges[:min(len(r.Network.Edges), mostPairs)] {
-		j, k := x.names[e.From], x.names[e.To]
-		x.add(min(j, k), max(j, k), e.Uncertainty, e.PartialCorrelation)
+		x.add(e.Ends, e.Uncertainty, e.PartialCorrelation)
 	}
 	if more := len(r.Network.Edges) - mostPairs; more > 0 {
 		x.Left += fmt.Sprintf(" The page has the %d strongest edges; %d more are in edges.csv.", mostPairs, more)
 	}
-	known := map[[2]string]*network.Uncertainty{}
+	known := map[[2]int]*network.Uncertainty{}
 	for _, e := range r.Network.Pairs {
-		known[[2]string{e.From, e.To}] = e.Uncertainty
+		known[e.Ends] = e.Uncertainty
 	}
 	for _, pair := range alongPath(r) {
 		if len(x.From) == mostPairs {
 			break
 		}
-		x.add(pair[0], pair[1], known[[2]string{r.Names[pair[0]], r.Names[pair[1]]}], 0)
+		x.add(pair, known[pair], 0)
 	}
 	x.takePath(r)
 	x.takeLevels(r.Network)
@@ -229,7 +226,7 @@ func (x *explorer) takeLevels(n *network.Network) {
 		x.Unsigned[i] = len(n.Levels[from]) > 2 || len(n.Levels[x.To[i]]) > 2
 	}
 	for _, e := range n.Edges {
-		i, there := x.at[[2]int{x.names[e.From], x.names[e.To]}]
+		i, there := x.at[e.Ends]
 		if !there || e.Together == nil {
 			continue
 		}
@@ -315,8 +312,7 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(u.Q <= x.Rates()[0]) {
 			continue
 		}
-		j, k := x.names[d.From], x.names[d.To]
-		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])
+		x.add(d.Ends, &u, d.Weights[0], d.Weights[1])
 	}
 	nominal := func(j int) bool {
 		return slices.ContainsFunc(c.Groups[:], func(g Group) bool {

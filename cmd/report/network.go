@@ -27,6 +27,7 @@ import (
 
 const EstimatedLaw = "estimated_missingness.json"
 
+// NetworkFiles has path.* as well, which earlier versions wrote: an earlier result is removed.
 var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "edge_differences", "centrality_differences", "stability"),
 	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
@@ -140,18 +141,8 @@ func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.The
 }
 
 func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) []drawing {
-	r, side, lambda := result.Network, s.Side(), result.Network.Lambda
-	if r.Choice != "" { // the edges are of no point of the path
-		lambda = math.NaN()
-	}
-	var lambdas []float64
-	for _, p := range r.Points {
-		lambdas = append(lambdas, p.Lambda)
-	}
-	out := []drawing{
-		{"network", "", picture.Network(r.Network, sizes, s), side, side},
-		{"path", "", picture.Path(lambdas, curves(r), lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
-	}
+	r, side := result.Network, s.Side()
+	out := []drawing{{"network", "", picture.Network(r.Network, sizes, s), side, side}}
 	if rates != nil {
 		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
@@ -189,32 +180,6 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 		values = append(values, v)
 	}
 	return values, nil
-}
-
-// mostCurves keeps path.svg below a megabyte.
-const mostCurves = 500
-
-// curves are the edges of the network and then the largest other pairs of the path.
-func curves(r *trainers.NetworkResult) (drawn []picture.Curve) {
-	d, along := len(r.Names), alongPath(r)
-	isEdge := func(pair [2]int) bool { return r.Adjacency.Has(pair[0], pair[1]) }
-	others := slices.DeleteFunc(slices.Clone(along), isEdge)
-	pairs := append(slices.DeleteFunc(along, func(pair [2]int) bool { return !isEdge(pair) }), others...)
-	edges := map[[2]string]network.Edge{}
-	for _, e := range r.Network.Edges {
-		edges[[2]string{e.From, e.To}] = e
-	}
-	for _, pair := range pairs[:min(len(pairs), mostCurves)] {
-		j, k := pair[0], pair[1]
-		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: isEdge(pair)}
-		edge := edges[[2]string{r.Names[j], r.Names[k]}]
-		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
-		for _, p := range r.Points {
-			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
-		}
-		drawn = append(drawn, c)
-	}
-	return drawn
 }
 
 const (
@@ -283,7 +248,7 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 			b.X, b.Y, b.Low, b.High = append(b.X, l.Dropped), append(b.Y, l.Mean), append(b.Low, l.Low), append(b.High, l.Up)
 		}
 		out = append(out, drawing{"stability", "Correlation with the results from all rows when rows are dropped: mean and 90 % band. CS is the largest share at which 95 % of the correlations exceed 0.7 (dashed).",
-			picture.Stability(bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
+			picture.Bands("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows", bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -124,47 +123,19 @@ func TestDiffering(t *testing.T) {
 		{From: "a", To: "d", Value: 0.5, P: 0.01, Q: 0.06},
 		{From: "b", To: "c", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: 0.01}},
 		{From: "b", To: "d", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: nan}},
+		{From: "c", To: "d", P: 0.001, Q: 0.01, Estimates: &compare.Estimates{Q: 0.4}},
 	}}}
 	var got []string
 	for _, d := range c.Differing() {
 		got = append(got, d.From+d.To)
 	}
 	require.Equal(t, []string{"bc", "ad", "ac"}, got, "by q, then p, then size")
-	require.Len(t, c.Ranked(), 5)
+	require.Len(t, c.Ranked(), 6)
 	shown := differences(c.Result.Pairs, map[string]string{"d": "Delta"})
 	require.Len(t, shown, 5)
 	require.Equal(t, [2]string{"a", "Delta"}, [2]string{shown[0].From, shown[0].To})
 	require.Equal(t, 0.5, shown[0].Uncertainty.Estimate)
 	require.Equal(t, -0.4, shown[4].Uncertainty.Estimate)
-}
-
-func TestCurves(t *testing.T) {
-	const d = 40 // 780 pairs
-	r := &trainers.NetworkResult{Threshold: 1e-6, Adjacency: network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}}
-	packed := make([]float64, d*(d+1)/2)
-	for j := range d {
-		r.Names = append(r.Names, strconv.Itoa(j))
-		packed[graph.PackedIndex(d, j, j)] = 1
-		for k := range j {
-			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
-		}
-	}
-	r.Points = []regpath.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
-	for j := range d { // the empty network has no correlations, but a diagonal
-		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
-	}
-	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
-	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
-	drawn := curves(r)
-	require.Len(t, drawn, mostCurves)
-	require.True(t, drawn[0].Chosen)
-	require.Equal(t, 0.2, drawn[0].Size, "as in the result")
-	require.Equal(t, "0 – one", drawn[0].Name)
-	require.InDeltaSlice(t, []float64{0, -1e-4}, drawn[0].Y, 1e-12)
-	require.InDelta(t, -39e-4, drawn[1].Y[1], 1e-12)
-	for _, c := range drawn[1:] {
-		require.LessOrEqual(t, c.Y[1], -24e-4, c.Name)
-	}
 }
 
 // Pairs absent from the network and most resamples are not shown.
@@ -229,7 +200,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	r.Points = []regpath.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
-	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
+	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], Ends: [2]int{0, 2}, PartialCorrelation: 0.4, Uncertainty: &u}}}
 	s := picture.NewScene(r.Network, picture.Style{})
 	return r, s
 }
@@ -266,7 +237,7 @@ func TestExploreManyEdges(t *testing.T) {
 	r := &trainers.NetworkResult{Names: n.Nodes, Network: n, Threshold: 1e-6}
 	for j := range 60 {
 		for k := range j {
-			n.Edges = append(n.Edges, network.Edge{From: n.Nodes[k], To: n.Nodes[j], PartialCorrelation: 1 / float64(10+j)})
+			n.Edges = append(n.Edges, n.Edge(k, j, 0, 1/float64(10+j)))
 		}
 	}
 	for _, c := range []struct {
@@ -317,9 +288,9 @@ func TestExploreComparison(t *testing.T) {
 	nan := math.NaN()
 	names := r.Names
 	c := Comparison{Result: &compare.Result{Config: compare.Config{Level: 0.9}, Pairs: []compare.Difference{
-		{From: names[0], To: names[1], P: 0.9, Q: 0.9, Low: nan, High: nan},
-		{From: names[0], To: names[2], Weights: [2]float64{0.4, 0.1}, Value: 0.3, Low: 0.1, High: 0.5, P: 0.01, Q: 0.03},
-		{From: names[1], To: names[2], P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
+		{Ends: [2]int{0, 1}, P: 0.9, Q: 0.9, Low: nan, High: nan},
+		{Ends: [2]int{0, 2}, Weights: [2]float64{0.4, 0.1}, Value: 0.3, Low: 0.1, High: 0.5, P: 0.01, Q: 0.03},
+		{Ends: [2]int{1, 2}, P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
 	}}}
 	for i := range c.Groups {
 		c.Groups[i] = Group{Name: string(rune('a' + i)), Result: &trainers.Result{Network: r}}
@@ -327,7 +298,7 @@ func TestExploreComparison(t *testing.T) {
 	x := c.explore(s)
 	require.Equal(t, []int{1, 0}, x.From, "the most certain first, none that is no edge and may not differ")
 	require.Equal(t, []column{{0, 0.4}, {0, 0.1}}, x.Values)
-	require.Equal(t, column{-0.2, 0.3}, x.Estimate, "of the two the more certain")
+	require.Equal(t, column{-0.2, 0.3}, x.Estimate, "by standard errors where there are any")
 	require.Equal(t, column{0.002, 0.03}, x.Q)
 	require.Equal(t, column{-0.3, 0.1}, x.Low)
 	require.Equal(t, []string{"a", "b"}, x.Panels)

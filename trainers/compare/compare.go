@@ -78,6 +78,7 @@ type Test struct{ Observed, P float64 }
 // Difference is first network minus second for a pair of columns.
 type Difference struct {
 	From, To  string
+	Ends      [2]int     // indices of the columns
 	Weights   [2]float64 // partial correlations, or strengths of a nominal column; 0 without an edge
 	Value     float64    // their difference
 	Low, High float64    // permutation interval; NaN with too few permutations for its level, or too few with the edge
@@ -279,9 +280,9 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 	r.Structure.P, r.Strength.P = pValue(r.Structure.Observed, m), pValue(r.Strength.Observed, s)
 	var p []float64
 	for j, from := range names {
-		for _, to := range names[j+1:] {
+		for k := j + 1; k < len(names); k++ {
 			i, sizes := len(r.Pairs), make([]float64, len(good))
-			d := Difference{From: from, To: to, Weights: [2]float64{weights[0][i], weights[1][i]}, Value: weights[0][i] - weights[1][i]}
+			d := Difference{From: from, To: names[k], Ends: [2]int{j, k}, Weights: [2]float64{weights[0][i], weights[1][i]}, Value: weights[0][i] - weights[1][i]}
 			for k, p := range good {
 				sizes[k] = math.Abs(p.Differences[i])
 			}

@@ -44,11 +44,10 @@ const mostBetween = 50_000_000
 // Centralities returns the centralities of the nodes, without Predictability and Bridge
 // (docs/theory/centrality.md#eq-centrality).
 func (n *Network) Centralities() []Centrality {
-	ends := n.ends()
 	out := make([]Centrality, len(n.Nodes))
 	next := make([][]step, len(n.Nodes))
-	for i, e := range n.Edges {
-		j, k, size := ends[i][0], ends[i][1], e.Weight()
+	for _, e := range n.Edges {
+		j, k, size := e.Ends[0], e.Ends[1], e.Weight()
 		for _, end := range []int{j, k} {
 			out[end].Strength += size
 			out[end].ExpectedInfluence += e.PartialCorrelation
@@ -70,8 +69,8 @@ func (n *Network) Centralities() []Centrality {
 
 // SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least two groups.
 func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
-	group, count := n.numbered(groups)
-	if count < 2 {
+	group, names := n.Numbered(groups)
+	if len(names) < 2 {
 		return
 	}
 	type half struct { // an edge from one of its ends
@@ -79,14 +78,13 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 		r        float64
 	}
 	var halves []half
-	ends := n.ends()
-	for i, e := range n.Edges {
-		if j, k := ends[i][0], ends[i][1]; group[j] >= 0 && group[k] >= 0 {
+	for _, e := range n.Edges {
+		if j, k := e.Ends[0], e.Ends[1]; group[j] >= 0 && group[k] >= 0 {
 			halves = append(halves, half{j, k, e.PartialCorrelation}, half{k, j, e.PartialCorrelation})
 		}
 	}
 	bridges, next := make([]Bridge, len(n.Nodes)), make([][]step, len(n.Nodes))
-	influence := mat.NewDense(len(n.Nodes), count, nil) // of a node on a group
+	influence := mat.NewDense(len(n.Nodes), len(names), nil) // of a node on a group
 	for _, h := range halves {
 		influence.Set(h.from, group[h.to], influence.At(h.from, group[h.to])+h.r)
 		if group[h.from] != group[h.to] {
@@ -116,20 +114,18 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) {
 	}
 }
 
-func (n *Network) numbered(groups map[string]string) (of []int, count int) {
-	numbers := map[string]int{}
+// Numbered returns the number of each node's group, in order of appearance, −1 for none, and the groups' names.
+func (n *Network) Numbered(groups map[string]string) (of []int, names []string) {
 	for _, node := range n.Nodes {
-		name := groups[node]
-		if name == "" {
-			of = append(of, -1)
-			continue
+		at := -1
+		if name := groups[node]; name != "" {
+			if at = slices.Index(names, name); at < 0 {
+				at, names = len(names), append(names, name)
+			}
 		}
-		if _, known := numbers[name]; !known {
-			numbers[name] = len(numbers)
-		}
-		of = append(of, numbers[name])
+		of = append(of, at)
 	}
-	return of, len(numbers)
+	return of, names
 }
 
 type step struct {

@@ -1,16 +1,11 @@
 package network
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/encoding"
-	"gonum.org/v1/gonum/graph/encoding/dot"
-	"gonum.org/v1/gonum/graph/simple"
 
 	"missingscore/internal/printable"
 )
@@ -18,57 +13,38 @@ import (
 // widest is the pen width, in points, of a partial correlation of 1.
 const widest = 8
 
-type dotNode struct {
-	simple.Node
-	name string
-}
-
-// DOTID is always quoted, because names like <b> or node have a meaning in DOT.
-func (n dotNode) DOTID() string { return `"` + escape.Replace(printable.Text(n.name)) + `"` }
+// dotName is always quoted, because names like <b> or node have a meaning in DOT.
+func dotName(name string) string { return `"` + escape.Replace(printable.Text(name)) + `"` }
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-type dotEdge struct {
-	graph.Edge
-	edge Edge
-}
-
-func (e dotEdge) Attributes() []encoding.Attribute {
-	colour, line := "#2166AC", "solid"
-	switch e.edge.Sign() {
-	case "-":
-		colour, line = "#B2182B", "dashed"
-	case "":
-		colour = "#555555"
-	}
-	out := []encoding.Attribute{
-		{Key: "penwidth", Value: strconv.FormatFloat(widest*math.Abs(e.edge.PartialCorrelation), 'f', 3, 64)},
-		{Key: "color", Value: strconv.Quote(colour)},
-		{Key: "style", Value: line},
-		{Key: "weight", Value: strconv.Quote(number(e.edge.Weight()))},
-		{Key: "precision", Value: strconv.Quote(number(e.edge.Precision))},
-		{Key: "partial_correlation", Value: strconv.Quote(number(e.edge.PartialCorrelation))},
-	}
-	for _, k := range e.edge.Uncertainty.known() {
-		out = append(out, encoding.Attribute{Key: k[0], Value: strconv.Quote(k[1])})
-	}
-	return out
-}
 
 // WriteDOT writes an undirected graph for Graphviz: pen width proportional to |partial
 // correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey.
 func (n *Network) WriteDOT(w io.Writer) error {
-	g := simple.NewUndirectedGraph()
-	for j, name := range n.Nodes {
-		g.AddNode(dotNode{simple.Node(j), name})
+	b := bufio.NewWriter(w)
+	b.WriteString("strict graph network {\n\t// Node definitions.\n")
+	for _, name := range n.Nodes {
+		fmt.Fprintf(b, "\t%s;\n", dotName(name))
 	}
-	ends := n.ends()
-	for i, e := range n.Edges {
-		g.SetEdge(dotEdge{g.NewEdge(g.Node(int64(ends[i][0])), g.Node(int64(ends[i][1]))), e})
+	if len(n.Edges) > 0 {
+		b.WriteString("\n\t// Edge definitions.\n")
 	}
-	text, err := dot.Marshal(g, "network", "", "\t")
-	if err == nil {
-		_, err = fmt.Fprintf(w, "%s\n", text)
+	for _, e := range slices.SortedFunc(slices.Values(n.Edges), func(a, b Edge) int { return slices.Compare(a.Ends[:], b.Ends[:]) }) {
+		style := "color=\"#2166AC\"\n\t\tstyle=solid"
+		switch e.Sign() {
+		case "-":
+			style = "color=\"#B2182B\"\n\t\tstyle=dashed"
+		case "":
+			style = "color=\"#555555\"\n\t\tstyle=solid"
+		}
+		fmt.Fprintf(b, "\t%s -- %s [\n\t\tpenwidth=%.3f\n\t\t%s\n", dotName(e.From), dotName(e.To), widest*e.Weight(), style)
+		known := slices.Delete(e.signed(), 3, 4)
+		known[1], known[2] = known[2], known[1]
+		for _, a := range known {
+			fmt.Fprintf(b, "\t\t%s=%q\n", a.name, a.text())
+		}
+		b.WriteString("\t];\n")
 	}
-	return err
+	b.WriteString("}\n")
+	return b.Flush()
 }

@@ -1,54 +1,55 @@
 package network
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 
 	"missingscore/internal/printable"
 	"missingscore/internal/strictjson"
 )
 
-type jsonEdge struct {
-	From               string  `json:"from"`
-	To                 string  `json:"to"`
-	Weight             float64 `json:"weight"`
-	PartialCorrelation float64 `json:"partial_correlation"`
-	Precision          float64 `json:"precision"`
-	Sign               string  `json:"sign"`
+// object is a JSON object with its keys in order; numbers that are not finite are null.
+type object []attribute
 
-	Levels []LevelPair `json:"levels,omitempty"`
-	*jsonUncertainty
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i, a := range o {
+		b.WriteByte("{,"[min(i, 1)])
+		if x, ok := a.value.(float64); ok {
+			a.value = strictjson.Number(x)
+		}
+		fmt.Fprintf(&b, "%q:", a.name)
+		if err := enc.Encode(a.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }
 
-type jsonUncertainty struct {
-	Estimate  strictjson.Number `json:"estimate,omitzero"`
-	SE        strictjson.Number `json:"se,omitzero"`
-	Low       strictjson.Number `json:"low,omitzero"`
-	High      strictjson.Number `json:"high,omitzero"`
-	P         strictjson.Number `json:"p,omitzero"`
-	Q         strictjson.Number `json:"q,omitzero"`
-	Inclusion strictjson.Number `json:"inclusion,omitzero"`
-	SameSign  strictjson.Number `json:"same_sign,omitzero"`
-	Rows      int               `json:"pairs"`
+// Uncertain returns from, to and the uncertainty of an edge that has one for JSON, null if unknown.
+func (e Edge) Uncertain() json.Marshaler {
+	return object(slices.Concat([]attribute{{"from", e.From}, {"to", e.To}}, e.attributes()[3:]))
 }
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation",
 // "precision", "sign"}]}, "labels" by name, and of edges the uncertainty as in WriteEdges and
-// "levels" (WriteLevels). It fails if a number is not finite.
+// "levels" (WriteLevels).
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
 		Nodes  []string          `json:"nodes"`
 		Labels map[string]string `json:"labels,omitempty"`
-		Edges  []jsonEdge        `json:"edges"`
-	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []jsonEdge{}}
-	type number = strictjson.Number
+		Edges  []object          `json:"edges"`
+	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []object{}}
 	for _, e := range n.Edges {
-		line := jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), e.Together, nil}
-		if u := e.Uncertainty; u != nil {
-			line.jsonUncertainty = &jsonUncertainty{
-				number(u.Estimate), number(u.SE), number(u.Low), number(u.High), number(u.P), number(u.Q),
-				number(u.Inclusion), number(u.SameSign), u.Rows,
-			}
+		line := append(object{{"from", e.From}, {"to", e.To}}, e.signed()...)
+		if e.Together != nil {
+			line = slices.Insert(line, 6, attribute{"levels", e.Together})
 		}
 		file.Edges = append(file.Edges, line)
 	}

@@ -10,9 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Precision is P_jk; PartialCorrelation has the association's sign.
+// Edge joins the nodes with the indices Ends (Network.Edge makes one). Precision is P_jk; PartialCorrelation has the association's sign.
 type Edge struct {
-	From, To                      string
+	From, To                      string // names of the nodes
+	Ends                          [2]int
 	Precision, PartialCorrelation float64
 	Uncertainty                   *Uncertainty // nil without inference
 
@@ -45,6 +46,11 @@ type Network struct {
 	Levels [][]string        // level names of each binary or nominal node, nil for others; nil if all are numbers
 }
 
+// Edge returns an edge between the nodes j and k.
+func (n *Network) Edge(j, k int, precision, partial float64) Edge {
+	return Edge{From: n.Nodes[j], To: n.Nodes[k], Ends: [2]int{j, k}, Precision: precision, PartialCorrelation: partial}
+}
+
 func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node) }
 
 // New makes the network with adjacency a and precision p of d nodes with different names.
@@ -68,7 +74,7 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
 				return nil, fmt.Errorf("network: the precision of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
-			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: PartialCorrelation(p, j, k)})
+			n.Edges = append(n.Edges, n.Edge(j, k, w, PartialCorrelation(p, j, k)))
 		}
 	}
 	n.sort()
@@ -81,23 +87,10 @@ func (n *Network) sort() {
 	})
 }
 
-// ends returns the two node indices of each edge.
-func (n *Network) ends() [][2]int {
-	at := make(map[string]int, len(n.Nodes))
-	for j, name := range n.Nodes {
-		at[name] = j
-	}
-	ends := make([][2]int, len(n.Edges))
-	for i, e := range n.Edges {
-		ends[i] = [2]int{at[e.From], at[e.To]}
-	}
-	return ends
-}
-
 // PairsOfEdges returns the index of each edge in the order of Adjacency.Edge.
 func (n *Network) PairsOfEdges() (pairs []int) {
-	for _, e := range n.ends() {
-		pairs = append(pairs, pairAt(len(n.Nodes), e[0], e[1]))
+	for _, e := range n.Edges {
+		pairs = append(pairs, pairAt(len(n.Nodes), e.Ends[0], e.Ends[1]))
 	}
 	return pairs
 }

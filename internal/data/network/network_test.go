@@ -107,7 +107,9 @@ func TestPartialCorrelations(t *testing.T) {
 	}
 }
 
-func edge(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
+func edge(from, to string, r float64) Edge {
+	return Edge{From: from, To: to, Ends: [2]int{int(from[0] - 'a'), int(to[0] - 'a')}, PartialCorrelation: r}
+}
 
 // seven has two equally short paths between b and c, and a separate pair.
 func seven() *Network {
@@ -358,8 +360,8 @@ func TestTogether(t *testing.T) {
 
 func TestFilesOfLevels(t *testing.T) {
 	n := &Network{Nodes: []string{"home", "sex", "x"}, Levels: [][]string{{"a", "b", "c"}, {"f", "m"}, nil}, Edges: []Edge{
-		{From: "home", To: "x", PartialCorrelation: 0.5, Precision: -0.5, Unsigned: true, Together: []LevelPair{{From: "a", Association: 0.25}}},
-		{From: "sex", To: "x", PartialCorrelation: -0.25, Precision: 0.25},
+		{From: "home", To: "x", Ends: [2]int{0, 2}, PartialCorrelation: 0.5, Precision: -0.5, Unsigned: true, Together: []LevelPair{{From: "a", Association: 0.25}}},
+		{From: "sex", To: "x", Ends: [2]int{1, 2}, PartialCorrelation: -0.25, Precision: 0.25},
 	}}
 	require.True(t, n.HasLevels())
 	var text strings.Builder

@@ -2,8 +2,10 @@ package network
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -35,13 +37,15 @@ func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j
 // is the precision given to New. Pairs with a nominal node have no sign.
 func (n *Network) SetUncertainty(p mat.Symmetric, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
-	for j, from := range n.Nodes {
+	for j := range n.Nodes {
 		for k := j + 1; k < len(n.Nodes); k++ {
 			u, unsigned := &pairs[len(n.Pairs)], n.nominal(j) || n.nominal(k)
 			if unsigned {
 				u.SameSign = math.NaN()
 			}
-			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: u, Unsigned: unsigned})
+			e := n.Edge(j, k, p.At(j, k), PartialCorrelation(p, j, k))
+			e.Uncertainty, e.Unsigned = u, unsigned
+			n.Pairs = append(n.Pairs, e)
 		}
 	}
 	for i, at := range n.PairsOfEdges() {
@@ -60,45 +64,56 @@ func (n *Network) TakeEstimates(pairs []Uncertainty) {
 	n.sort()
 }
 
-var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
-
-func (u *Uncertainty) record() []string {
-	var out []string
-	for _, x := range []float64{u.Estimate, u.SE, u.Low, u.High, u.P, u.Q, u.Inclusion, u.SameSign} {
-		if math.IsNaN(x) {
-			out = append(out, "")
-			continue
-		}
-		out = append(out, number(x))
-	}
-	return append(out, strconv.Itoa(u.Rows))
+// attribute is a value of an edge in files: text, a count, or a number, NaN if unknown.
+type attribute struct {
+	name  string
+	value any
 }
 
-func (u *Uncertainty) known() (out [][2]string) {
-	if u == nil {
-		return nil
+func (a attribute) text() string {
+	if x, isNumber := a.value.(float64); !isNumber {
+		return fmt.Sprint(a.value)
+	} else if !math.IsNaN(x) {
+		return number(x)
 	}
-	for i, value := range u.record() {
-		if value != "" {
-			out = append(out, [2]string{uncertaintyColumns[i], value})
-		}
+	return ""
+}
+
+func (e Edge) attributes() []attribute {
+	out := []attribute{{"weight", e.Weight()}, {"partial_correlation", e.PartialCorrelation}, {"precision", e.Precision}}
+	if u := e.Uncertainty; u != nil {
+		out = append(out, attribute{"estimate", u.Estimate}, attribute{"se", u.SE}, attribute{"low", u.Low}, attribute{"high", u.High},
+			attribute{"p", u.P}, attribute{"q", u.Q}, attribute{"inclusion", u.Inclusion}, attribute{"same_sign", u.SameSign}, attribute{"pairs", u.Rows})
 	}
 	return out
+}
+
+// columns are attributes of an edge without values.
+func columns(uncertain bool) []attribute {
+	if uncertain {
+		return Edge{Uncertainty: &Uncertainty{}}.attributes()
+	}
+	return Edge{}.attributes()
+}
+
+// signed are the known attributes with the sign.
+func (e Edge) signed() []attribute {
+	all := slices.Insert(e.attributes(), 3, attribute{"sign", e.Sign()})
+	return slices.DeleteFunc(all, func(a attribute) bool { return a.name != "sign" && a.text() == "" })
 }
 
 // WritePairs writes the columns of WriteEdges for every pair, in column order.
 func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
 
 func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
-	header := []string{"from", "to", "weight", "partial_correlation", "precision"}
-	if uncertain {
-		header = append(header, uncertaintyColumns...)
+	lines := [][]string{{"from", "to"}}
+	for _, a := range columns(uncertain) {
+		lines[0] = append(lines[0], a.name)
 	}
-	lines := [][]string{header}
 	for _, e := range edges {
-		line := []string{printable.Text(e.From), printable.Text(e.To), number(e.Weight()), number(e.PartialCorrelation), number(e.Precision)}
-		if uncertain {
-			line = append(line, e.Uncertainty.record()...)
+		line := printable.Texts([]string{e.From, e.To})
+		for _, a := range e.attributes() {
+			line = append(line, a.text())
 		}
 		lines = append(lines, line)
 	}
