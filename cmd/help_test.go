@@ -68,7 +68,6 @@ func TestConfigErrors(t *testing.T) {
 		{"fit", `{"descent":{"epochs":-3}}`, "", "--config FILE: descent.epochs -3: it must be positive"},
 		{"fit", `{`, "", "--config FILE: it ends too early"},
 		{"fit", `{}`, "--config=none.json", "--config none.json: no such file"},
-		{"fit", `{}`, "--hide=0.1", "unknown flag: --hide; hide the cells in the file itself"},
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
 		args := []string{c.command, "../examples/airquality.csv", "--columns=Ozone,Wind", "--out", filepath.Join(t.TempDir(), "o"), "--config", file}

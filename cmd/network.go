@@ -143,17 +143,12 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
-	t, c := f.table, f.config
+	t := f.table
 	if t.D < 2 {
 		return fmt.Errorf("%s: a network needs two columns, but there is one: %s", file, t.Names[0])
 	}
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{max(1, f.spec.Steps.Draws), "draws (--draws)"}); err != nil {
 		return err
-	}
-	if e, err := estimator.ByName(f.spec.Steps.Method); err != nil || !e.OfMatrix() { // of that the path is kept without zeros
-		if err := checkSize(size{c.Lambdas, "λ (--lambdas)"}, size{t.D, "columns"}, size{t.D, "columns"}); err != nil {
-			return err
-		}
 	}
 	if f.prepared, err = f.prepare(t, file); err != nil {
 		return err
@@ -174,8 +169,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
-	t, c = f.table, f.config
-	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
+	nodes := slices.DeleteFunc(slices.Clone(f.table.Names), func(name string) bool { return slices.Contains(f.config.Covariates, name) })
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
 			return fmt.Errorf("--truth: %w", err)

@@ -107,9 +107,8 @@ func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 	if f.study, err = f.study.Resolve(d); err != nil {
 		return err
 	}
-	most, columns := f.study.Rows[len(f.study.Rows)-1], size{d, "columns"}
-	if err := cmp.Or(checkSize(size{most, "rows (--rows)"}, columns),
-		checkSize(size{f.config.Lambdas, "λ (--lambdas)"}, columns, columns)); err != nil {
+	most := f.study.Rows[len(f.study.Rows)-1]
+	if err := checkSize(size{most, "rows (--rows)"}, size{d, "columns"}); err != nil {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
