@@ -122,9 +122,8 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("a network needs two columns, but there is one: %s", a.Names[0])
 	}
-	columns := size{a.D, "columns"}
 	if err := cmp.Or(f.pictures.load(cmd.ErrOrStderr(), a.Names),
-		checkSize(size{f.permutations, "permutations (--permutations)"}, columns, columns)); err != nil {
+		checkSize("%d permutations (--permutations) × %d columns × %d columns", f.permutations, a.D, a.D)); err != nil {
 		return err
 	}
 	both, err := data.Stack(a, b)

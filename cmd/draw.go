@@ -219,7 +219,7 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitte
 		f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
 		c := &f.config
 		c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
-		if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		if err := checkSize("%d rows × %d columns × %d draws (--draws)", cells.Table.N, cells.Table.D, c.Draws); err != nil {
 			return err
 		}
 		if *c, err = c.For(ready); err != nil {

@@ -205,7 +205,7 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	t, steps := f.table, f.spec.Steps
-	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
+	if err := checkSize("%d rows in a batch × %d columns × %d draws (--draws)", min(steps.Batch, t.N), t.D, steps.Draws); err != nil {
 		return err
 	}
 	f.prepared, err = f.prepare(t, file)

@@ -74,22 +74,16 @@ func checkNumbers(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// checkSize refuses products of sizes that exceed the memory.
-func checkSize(sizes ...size) error {
-	product, words := 1.0, []string{}
-	for _, s := range sizes {
-		product *= float64(s.n)
-		words = append(words, fmt.Sprintf("%d %s", s.n, s.what))
+// checkSize refuses products of sizes that exceed the memory; what names each, such as "%d rows × %d columns".
+func checkSize(what string, sizes ...int) error {
+	product, args := 1.0, []any{}
+	for _, n := range sizes {
+		product, args = product*float64(n), append(args, n)
 	}
-	if err := memory.Check(8*product, "take less", "%s make %.2g numbers, which", strings.Join(words, " × "), product); err != nil {
+	if err := memory.Check(8*product, "take less", what+" make %.2g numbers, which", append(args, product)...); err != nil {
 		return usageError{err}
 	}
 	return nil
-}
-
-type size struct {
-	n    int
-	what string
 }
 
 var expectedOf = map[string]string{

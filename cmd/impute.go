@@ -98,11 +98,11 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		f.out = out.DefValue
 	}
 	f.known = map[string]any{}
-	release, err := lock(f.out)
-	if err != nil {
-		return err
-	}
-	defer release()
+	return locked(func() error { return f.complete(cmd, args) }, f.out)
+}
+
+func (f *imputeCommand) complete(cmd *cobra.Command, args []string) error {
+	path := args[len(args)-1]
 	if err := f.placed(cmd, args); err != nil {
 		return err
 	}
@@ -400,7 +400,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	f.known["left_out"] = array(t.LeftOut)
-	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.config.Draws, "draws (--draws)"}); err != nil {
+	if err := checkSize("%d rows × %d columns × %d draws (--draws)", t.N, t.D, f.config.Draws); err != nil {
 		return nil, err
 	}
 	if err := diagnose.Refusal(t); err != nil {

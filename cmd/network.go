@@ -147,7 +147,7 @@ func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
 	if t.D < 2 {
 		return fmt.Errorf("%s: a network needs two columns, but there is one: %s", file, t.Names[0])
 	}
-	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{max(1, f.spec.Steps.Draws), "draws (--draws)"}); err != nil {
+	if err := checkSize("%d rows × %d columns × %d draws (--draws)", t.N, t.D, max(1, f.spec.Steps.Draws)); err != nil {
 		return err
 	}
 	if f.prepared, err = f.prepare(t, file); err != nil {

@@ -108,7 +108,7 @@ func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	most := f.study.Rows[len(f.study.Rows)-1]
-	if err := checkSize(size{most, "rows (--rows)"}, size{d, "columns"}); err != nil {
+	if err := checkSize("%d rows (--rows) × %d columns", most, d); err != nil {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain

@@ -49,7 +49,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	}); err != nil {
 		return err
 	}
-	if err := checkSize(size{c.N, "rows (--n)"}, size{len(ready.Names), "columns"}); err != nil {
+	if err := checkSize("%d rows (--n) × %d columns", c.N, len(ready.Names)); err != nil {
 		return err
 	}
 	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
@@ -60,34 +60,31 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if err := checkSamplerFlags(cmd, c.Sampler); err != nil {
 		return err
 	}
-	release, err := lock(f.out)
-	if err != nil {
-		return err
-	}
-	defer release()
-	var r *fitted.Rows
-	if err := abandonable(cmd.Context(), func() (err error) {
-		r, err = fitted.Sample(cmd.Context(), ready, c)
-		return err
-	}); err != nil {
-		return refused(err, model)
-	}
-	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "n": c.N}
-	summary := fmt.Sprintf("%d rows; sampler: %s", c.N, r.Sampler)
-	if h := r.Chains; h != nil {
-		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
-		if r.Start > 0 {
-			known["start"] = r.Start
-			summary += fmt.Sprintf("\nchains from weighted draws of a mixture, of effective size %.0f", r.Start*float64(c.N))
+	return locked(func() error {
+		var r *fitted.Rows
+		if err := abandonable(cmd.Context(), func() (err error) {
+			r, err = fitted.Sample(cmd.Context(), ready, c)
+			return err
+		}); err != nil {
+			return refused(err, model)
 		}
-		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
-	}
-	if m.Check != nil {
-		check := m.Check.Again(ready.Names, r.Values)
-		known["check"] = check
-		f.outcome.unlike = strings.Join(check.Off[:min(4, len(check.Off))], "; ")
-	}
-	return f.finish(cmd, known, r.Converged(), summary, func(put data.Put) error {
-		return data.WriteLevels(put, f.out, ready.Names, ready.Drawn(), r.Values)
-	})
+		known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "n": c.N}
+		summary := fmt.Sprintf("%d rows; sampler: %s", c.N, r.Sampler)
+		if h := r.Chains; h != nil {
+			known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
+			if r.Start > 0 {
+				known["start"] = r.Start
+				summary += fmt.Sprintf("\nchains from weighted draws of a mixture, of effective size %.0f", r.Start*float64(c.N))
+			}
+			summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
+		}
+		if m.Check != nil {
+			check := m.Check.Again(ready.Names, r.Values)
+			known["check"] = check
+			f.outcome.unlike = strings.Join(check.Off[:min(4, len(check.Off))], "; ")
+		}
+		return f.finish(cmd, known, r.Converged(), summary, func(put data.Put) error {
+			return data.WriteLevels(put, f.out, ready.Names, ready.Drawn(), r.Values)
+		})
+	}, f.out)
 }

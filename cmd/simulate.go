@@ -97,7 +97,7 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 	); err != nil {
 		return err
 	}
-	if err := checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
+	if err := checkSize("%d rows (--n) × %d columns (--d)", s.n, s.d); err != nil {
 		return err
 	}
 	var truth *fitted.Saved
@@ -121,11 +121,6 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 	if err := ensureDir(s.out); err != nil {
 		return err
 	}
-	release, err := lock(s.out)
-	if err != nil {
-		return err
-	}
-	defer release()
 	text, err := truth.Encode(nil)
 	if err != nil {
 		return err
@@ -144,7 +139,7 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, names) }
 	}
 	written := slices.Sorted(maps.Keys(files))
-	if err := commit(func(set *atomicfile.Set) error {
+	write := func(set *atomicfile.Set) error {
 		for _, name := range written {
 			if err := set.Write(filepath.Join(s.out, name), files[name]); err != nil {
 				return err
@@ -152,7 +147,8 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 		}
 		set.Clear(s.out, simulatedFiles)
 		return nil
-	}); err != nil {
+	}
+	if err := locked(func() error { return commit(write) }, s.out); err != nil {
 		return err
 	}
 	others := slices.DeleteFunc(written, func(name string) bool { return name == "complete.csv" || name == "data.csv" })

@@ -129,18 +129,15 @@ func results(cmd *cobra.Command, args []string, s stages) error {
 	if err := abandonable(cmd.Context(), func() error { return s.load(cmd, args) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := lock(s.outputs()...)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := s.work(cmd, args); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := commit(func(set *atomicfile.Set) error { return s.write(set, cmd, args) }); err != nil {
-		return err
-	}
-	return removeStates(s.states()...)
+	return locked(func() error {
+		if err := s.work(cmd, args); err != nil {
+			return asUsage(cmd, err)
+		}
+		if err := commit(func(set *atomicfile.Set) error { return s.write(set, cmd, args) }); err != nil {
+			return err
+		}
+		return removeStates(s.states()...)
+	}, s.outputs()...)
 }
 
 // removeStates removes the states of an interrupted run; "" stands for no state.
@@ -164,13 +161,8 @@ func commit(write func(*atomicfile.Set) error) error {
 
 const folderLock = ".missingscore.lock"
 
-func lock(outputs ...string) (release func(), err error) {
-	var locks []func()
-	release = func() {
-		for _, unlock := range locks {
-			unlock()
-		}
-	}
+// locked works while no other run may write to the outputs.
+func locked(work func() error, outputs ...string) error {
 	for _, out := range outputs {
 		if out == "" || atomicfile.Special(out) {
 			continue
@@ -186,12 +178,11 @@ func lock(outputs ...string) (release func(), err error) {
 			err = errors.New("another run is writing there: wait until it ends, or choose another --out")
 		}
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a disk without locks
-			release()
-			return nil, fmt.Errorf("--out %s: %w", out, err)
+			return fmt.Errorf("--out %s: %w", out, err)
 		}
-		locks = append(locks, func() { os.Remove(at); one.Close() })
+		defer func() { os.Remove(at); one.Close() }()
 	}
-	return release, nil
+	return work()
 }
 
 // saveShare limits saving to 1/20 of the run's time.
