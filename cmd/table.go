@@ -131,10 +131,7 @@ func (f *tableFlags) read(path string) (*data.Table, error) {
 	}
 	var t *data.Table
 	if f.weights != "" {
-		var wrong *trainers.SettingError
-		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
-			err = usageError{fmt.Errorf("--%w", err)}
-		}
+		t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o)
 	} else {
 		t, err = data.ReadFile(path, o)
 	}
