@@ -220,6 +220,7 @@ func (f *fitCommand) work(cmd *cobra.Command, args []string) (err error) {
 	if err := f.announce(cmd.ErrOrStderr(), file, f.table); err != nil {
 		return err
 	}
+	f.inPlace = true
 	f.result, err = f.fit(cmd, f.prepared, file, f.saved,
 		"no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
 	return err

@@ -194,6 +194,7 @@ func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
+	f.inPlace = true
 	f.result, err = f.network(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()))
 	if err == nil && f.truth != nil {
 		if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {

@@ -38,6 +38,8 @@ type trainingFlags struct {
 	blas string   // the matrix library in use
 	told []string // what say has said
 
+	inPlace bool // nothing reads the table after the estimate but to describe it
+
 	shard inference.Shard // of a network's resamples: its state is kept, too, when it is done
 	from  *trainers.State // where it starts; nil: anew, or by --resume
 }
@@ -149,7 +151,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	bar := newProgress(stderr, f.verbose)
 	p.Spec.Steps.Observe = bar.observe
-	run := trainers.Run{State: state, Shard: f.shard}
+	run := trainers.Run{State: state, Shard: f.shard, InPlace: f.inPlace}
 	if saved != "" {
 		run.Save = save
 	}

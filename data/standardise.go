@@ -49,11 +49,19 @@ func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
 	}
-	return mapped(t, s.forward)
+	return mapped(t, make([]float64, len(t.Values)), s.forward)
 }
 
 // Restore returns x_j = Mean_j + Deviation_j z_j.
-func (s Scale) Restore(t *Table) *Table { return mapped(t, s.back) }
+func (s Scale) Restore(t *Table) *Table { return mapped(t, make([]float64, len(t.Values)), s.back) }
+
+// InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding.
+func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
+	if t.Counted != nil {
+		return t, func() {}
+	}
+	return mapped(t, t.Values, s.forward), func() { mapped(t, t.Values, s.back) }
+}
 
 func (s Scale) forward(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }
 func (s Scale) back(j int, z float64) float64    { return s.Mean[j] + s.Deviation[j]*z }
@@ -83,15 +91,16 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-// mapped returns t with f of the observed values, and 0 in missing cells.
-func mapped(t *Table, f func(j int, x float64) float64) *Table {
-	z := *t
-	z.Names, z.Values, z.Counted = slices.Clone(t.Names), make([]float64, len(t.Values)), nil
+// mapped returns t with f of the observed values in to (N, D), and 0 in missing cells.
+func mapped(t *Table, to []float64, f func(j int, x float64) float64) *Table {
 	for k, seen := range t.Observed {
-		if seen {
-			z.Values[k] = f(k%t.D, t.Values[k])
+		x := t.Values[k]
+		if to[k] = 0; seen {
+			to[k] = f(k%t.D, x)
 		}
 	}
+	z := *t
+	z.Names, z.Values, z.Counted = slices.Clone(t.Names), to, nil
 	return &z
 }
 

@@ -36,6 +36,11 @@ type Run struct {
 	State *State             // start; nil or zero: at the beginning. Without a penalty Epochs and Iterations of Spec.Descent may exceed the saved ones
 	Save  func(*State) error // called at points where the state can be saved; may be nil
 	Shard inference.Shard    // resamples of a network to compute here. The result of a shard has no Network.Inference and no Network.Stability
+
+	// InPlace standardises the table without a copy and restores it, up to rounding, with 0 in missing
+	// cells. Fits with standard errors, resampled networks, a support or a missingness mechanism
+	// ignore it.
+	InPlace bool
 }
 
 // Result is an estimate in the table's units.
@@ -121,8 +126,14 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if p.mixed() != nil {
 		return fitMixed(ctx, p, run)
 	}
-	scale := p.scale()
-	t := scale.Standardised(p.Table)
+	scale, t := p.scale(), p.Table
+	if run.InPlace && !needsUnits(p) {
+		z, restore := scale.InPlace(t)
+		defer restore()
+		t = z
+	} else {
+		t = scale.Standardised(t)
+	}
 	if _, noised := p.objective.(losses.Noising); !noised && p.Spec.Network == nil && p.Support == nil && model.TrainingOf(p.Model).Overfits {
 		t = spread(t, p.Spec.Steps.Seed)
 	}
@@ -176,6 +187,17 @@ func onGrid(sorted []float64) bool {
 		}
 	}
 	return true
+}
+
+func needsUnits(p *Prepared) bool {
+	c := p.Spec.Inference
+	switch {
+	case p.Support != nil || p.missingness != nil:
+		return true
+	case p.Spec.Network == nil:
+		return c.Asked()
+	}
+	return c.Stability > 0 || c.Asked() && inference.Kinds[c.Kind].Resamples
 }
 
 func (r Run) save(e *engine.Engine) error {

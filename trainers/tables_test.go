@@ -270,6 +270,38 @@ func TestNetworksFromMoments(t *testing.T) {
 	}
 }
 
+// The same numbers, and the table as before: on a box to the bit, also if the fit is cut.
+func TestInPlace(t *testing.T) {
+	box := domain.All(5)
+	box.Upper[1] = 1e3
+	for name, s := range map[string]trainers.Spec{
+		"network":   {Network: &regpath.Config{}},
+		"resamples": {Network: &regpath.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
+		"fit":       {Inference: inference.Config{Kind: "robust"}},
+		"origin":    {Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
+		"box":       {Domain: box, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
+	} {
+		_, table := testtables.Star(t, 5, 300, 0.2)
+		before := slices.Clone(table.Values)
+		want := estimate(t, table, s)
+		require.Equal(t, before, table.Values, name)
+		got := estimate(t, table, s, trainers.Run{InPlace: true})
+		require.InDeltaSlice(t, before, table.Values, map[bool]float64{false: 1e-14}[name == "box"], name)
+		require.Equal(t, want.Warnings, got.Warnings, name)
+		for i, p := range want.Model.Model.Params() {
+			require.Equal(t, p.Value, got.Model.Model.Params()[i].Value, name)
+		}
+	}
+	_, table := testtables.Star(t, 5, 300, 0.2)
+	before := slices.Clone(table.Values)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := trainers.Spec{Network: &regpath.Config{}}
+	_, err := trainers.Estimate(ctx, table, s, trainers.Run{InPlace: true})
+	require.ErrorIs(t, err, context.Canceled)
+	require.InDeltaSlice(t, before, table.Values, 1e-14)
+}
+
 // n normal rows with a fifth of the cells missing.
 func normalFile(t *testing.T, n int, name string) (file string, table *data.Table) {
 	rng := stream.New(4, 4)

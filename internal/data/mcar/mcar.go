@@ -110,7 +110,12 @@ func TestBy(workers int, t *data.Table) []Column {
 	}
 	// The regressions of all columns take about n d³ steps.
 	some := evenly(t, max(fitRows, min(100_000, mostCells/t.D, int(2e10/math.Pow(float64(t.D), 3)))))
-	z, _ := data.Standardise(some)
+	z := some
+	if scale := data.StandardScale(some); some == t {
+		z = scale.Standardised(t)
+	} else {
+		z, _ = scale.InPlace(some)
+	}
 	out := newWork(z, fitRows).tests(workers, at)
 	for a, j := range at {
 		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
