@@ -63,6 +63,7 @@ type Band struct {
 func Bands(title, x, y string, bands []Band, wanted float64) *plot.Plot {
 	p := blank(title, x, y)
 	var key row
+	var lines []plot.Plotter // above all bands
 	for i, b := range bands {
 		seen := looks[i%len(looks)]
 		var mean, low, high plotter.XYs
@@ -82,10 +83,11 @@ func Bands(title, x, y string, bands []Band, wanted float64) *plot.Plot {
 		}
 		if mean != nil {
 			l := seen.line(1.4, mean)
-			p.Add(l, seen.marks(mean))
+			lines = append(lines, l, seen.marks(mean))
 			key = append(key, entry{line: l.LineStyle, text: b.Name})
 		}
 	}
+	p.Add(lines...)
 	p.X.Min, p.X.Max = bands[0].X[0], bands[0].X[len(bands[0].X)-1]
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
 	p.Add(keyAbove(key), line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))

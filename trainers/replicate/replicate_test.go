@@ -70,7 +70,7 @@ func TestIdentity(t *testing.T) {
 
 func TestWeights(t *testing.T) {
 	n := &network.Network{Nodes: []string{"a", "b", "c", "d"}, Edges: []network.Edge{
-		{From: "d", To: "b", PartialCorrelation: -0.5}, {From: "a", To: "c", PartialCorrelation: 0.25}, {From: "c", To: "d", PartialCorrelation: 0.1},
+		{Ends: [2]int{3, 1}, PartialCorrelation: -0.5}, {Ends: [2]int{0, 2}, PartialCorrelation: 0.25}, {Ends: [2]int{2, 3}, PartialCorrelation: 0.1},
 	}}
 	require.Equal(t, []float64{0, 0.25, 0, 0, -0.5, 0.1}, Weights(n))
 }
