@@ -11,7 +11,7 @@ import (
 )
 
 func testGraph(b *Builder, x, w, v *Param) Node {
-	h := b.Affine(b.Param(x), b.Param(w), b.Param(v), true)
+	h := b.Map(Rectifier, b.Affine(b.Param(x), b.Param(w), b.Param(v)))
 	y := b.MatMul(false, true, h, b.Param(w))
 	z := b.Sub(b.Prod(y, b.Param(x)), b.Map(Exp, b.Scale(-0.1, b.Param(x))))
 	soft := GroupSoftmax(b, b.RowSum(z), 3)

@@ -13,6 +13,7 @@ type Function struct {
 	Derivative *Function
 
 	constant bool            // F ignores its argument
+	kinked   bool            // Derivative jumps: it is held constant, and is no second derivative
 	gate     *Function       // the kernels read its value as a second input
 	double   Kernel[float64] // nil: by F
 	single   Kernel[float32]
@@ -35,7 +36,14 @@ func (b *Builder) Map(f *Function, x Node) Node {
 	if f.double == nil {
 		op.Kernel, op.Single = each[float64](f.F), each[float32](f.F)
 	}
-	if f.Derivative != nil {
+	if f.kinked {
+		op.Elementwise = false
+		op.tangents = func(*sweep, []tangents) tangents {
+			b.Failf("a %s has no second derivative: use a smooth activation", f.Name)
+			return tangents{}
+		}
+		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, Detach(b, b.Map(f.Derivative, x)))} }
+	} else if f.Derivative != nil {
 		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, b.Map(f.Derivative, x)), nil}[:len(in)] }
 	}
 	n := b.Apply(op, in...)
@@ -87,6 +95,32 @@ var (
 	Complement = &Function{Name: "complement", F: func(x float64) float64 { return 1 - x }, double: complement[float64], single: complement[float32],
 		Derivative: fixed(-1)}
 )
+
+// Rectifier is max(z, 0), without a second derivative.
+var Rectifier = &Function{Name: "rectifier", F: func(z float64) float64 { return max(z, 0) }, double: rectify[float64], single: rectify[float32], kinked: true,
+	Derivative: &Function{Name: "rectifier'", F: heaviside[float64], double: heavisides[float64], single: heavisides[float32]}}
+
+func rectify[T Float](out []T, in [][]T) error {
+	for i, z := range in[0][:len(out)] {
+		out[i] = max(z, 0)
+	}
+	return nil
+}
+
+func heaviside[T Float](z T) T {
+	on := 0
+	if z > 0 {
+		on = 1
+	}
+	return T(on)
+}
+
+func heavisides[T Float](out []T, in [][]T) error {
+	for i, z := range in[0][:len(out)] {
+		out[i] = heaviside(z)
+	}
+	return nil
+}
 
 func fixed(c float64) *Function {
 	return &Function{Name: "constant", F: func(float64) float64 { return c }, constant: true}

@@ -64,8 +64,8 @@ func multiply[T Float](multiply Product[T], ta, tb bool, m, n, k int) Kernel[T] 
 	}
 }
 
-// Affine is x w + bias, and max(x w + bias, 0) if relu: x (n, d), w (d, h), bias (1, h) to (n, h).
-func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
+// Affine is x w + bias: x (n, d), w (d, h), bias (1, h) to (n, h).
+func (b *Builder) Affine(x, w, bias Node) Node {
 	n, d := shape(x)
 	_, h := shape(w)
 	need(b, "affine", w, d, h)
@@ -73,42 +73,22 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	lib := needLibrary(b)
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
 		tangents: func(s *sweep, in []tangents) tangents {
-			if relu {
-				b.Failf("a rectifier has no second derivative: use Activate")
-			} else if !in[1].none() || !in[2].none() {
+			if !in[1].none() || !in[2].none() {
 				b.Failf("affine: weights that depend on x mix rows of x")
 			}
 			return s.matMul(in[0], w, false)
 		},
-		Kernel: affine(lib.double(), n, d, h, relu),
-		Single: affine(lib.single(), n, d, h, relu),
-		Reverse: func(out, g Node) []Node {
-			if relu {
-				g = gate(b, out, g)
-			}
+		Kernel: affine(lib.double(), n, d, h),
+		Single: affine(lib.single(), n, d, h),
+		Reverse: func(_, g Node) []Node {
 			return []Node{b.MatMul(false, true, g, w), b.MatMul(true, false, x, g), b.ColSum(g)}
 		}}, x, w, bias)
 }
 
-func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
+func affine[T Float](gemm Product[T], n, d, h int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		gemm(false, false, n, h, d, in[0], in[1], out)
-		if relu {
-			simd.Rectify(out, in[2])
-		} else {
-			simd.Add(out, out, in[2])
-		}
+		simd.Add(out, out, in[2])
 		return nil
 	}
-}
-
-func gate(b *Builder, y, g Node) Node {
-	r, c := shape(y)
-	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Constant: []bool{true, false}, Kernel: gateLoop[float64], Single: gateLoop[float32],
-		Reverse: func(_, g Node) []Node { return []Node{nil, gate(b, y, g)} }}, y, g)
-}
-
-func gateLoop[T Float](out []T, in [][]T) error {
-	simd.Gate(out, in[0], in[1])
-	return nil
 }

@@ -58,8 +58,8 @@ func TestOperations(t *testing.T) {
 		"group sum":     func(b builder, n of) node { return b.GroupSum(n(x), 3) },
 		"group repeat":  func(b builder, n of) node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
 		"group softmax": func(b builder, n of) node { return graph.GroupSoftmax(b, n(col), 3) },
-		"affine":        func(b builder, n of) node { return b.Affine(n(x), n(w), n(v), false) },
-		"affine relu":   func(b builder, n of) node { return b.Affine(n(x), n(w), n(v), true) },
+		"affine":        func(b builder, n of) node { return b.Affine(n(x), n(w), n(v)) },
+		"affine relu":   func(b builder, n of) node { return b.Map(graph.Rectifier, b.Affine(n(x), n(w), n(v))) },
 		"group mean":    func(b builder, n of) node { return graph.GroupMean(b, n(col), n(x), 3) },
 		"group dot":     func(b builder, n of) node { return b.GroupDot(b.GroupSum(n(y), 3), n(x), 3) },
 		"group dot of a repeated row": func(b builder, n of) node {
@@ -142,7 +142,7 @@ func TestValues(t *testing.T) {
 		b.Output("column sum", b.ColSum(x))
 		b.Output("product", b.MatMul(false, false, x, w))
 		b.Output("gram", b.MatMul(true, true, w, x))
-		b.Output("relu", b.Affine(x, w, b.Input("bias", 1, 2), true))
+		b.Output("relu", b.Map(graph.Rectifier, b.Affine(x, w, b.Input("bias", 1, 2))))
 		b.Output("softmax", graph.GroupSoftmax(b, col, 2))
 		b.Output("group sum", b.GroupSum(col, 2))
 		b.Output("group repeat", b.GroupRepeat(x, 2))

@@ -31,7 +31,9 @@ func newLayers(params *[]*graph.Param, widths []int, rng *rand.Rand) (layers []l
 // rectified adds the output of layers with rectifiers between them.
 func rectified(b *graph.Builder, layers []layer, h graph.Node) graph.Node {
 	for l, layer := range layers {
-		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(layers)-1)
+		if h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias)); l < len(layers)-1 {
+			h = b.Map(graph.Rectifier, h)
+		}
 	}
 	return h
 }

@@ -104,13 +104,13 @@ func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.No
 // (n, K) up to a constant per row.
 func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, logSDs, logits graph.Node) {
 	h := graph.ConcatColumns(b, rows.X, rows.Mask)
-	affine := func(l layer, relu bool) graph.Node { return b.Affine(h, b.Param(l.weight), b.Param(l.bias), relu) }
+	affine := func(l layer) graph.Node { return b.Affine(h, b.Param(l.weight), b.Param(l.bias)) }
 	for _, l := range m.hidden {
-		h = affine(l, true)
+		h = b.Map(graph.Rectifier, affine(l))
 	}
-	means, logSDs = affine(m.means, false), b.Map(boundedLog, affine(m.logSDs, false))
+	means, logSDs = affine(m.means), b.Map(boundedLog, affine(m.logSDs))
 	if m.options.Components > 1 {
-		logits = affine(m.logits, false)
+		logits = affine(m.logits)
 	}
 	return means, logSDs, logits
 }

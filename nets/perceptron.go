@@ -158,7 +158,7 @@ func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 func (p *perceptron) at(b *graph.Builder, x, e graph.Node) graph.Node {
 	a := x
 	for l, layer := range p.hidden {
-		z := b.Affine(a, b.Param(layer.weight), b.Param(layer.bias), false)
+		z := b.Affine(a, b.Param(layer.weight), b.Param(layer.bias))
 		if l == 0 && p.level != nil {
 			z = b.Add(z, b.MatMul(false, false, e, b.Param(p.level)))
 		}

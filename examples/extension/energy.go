@@ -25,8 +25,8 @@ func NewTwoLayers(d, h int, rng *rand.Rand) model.Model {
 	w2, b2 := weights("w2", h, h, rng), weights("b2", 1, h, rng)
 	v := weights("v", h, 1, rng)
 	return model.FromLogDensity(d, []*graph.Param{w1, b1, w2, b2, v}, func(b *graph.Builder, x graph.Node) graph.Node {
-		first := b.Map(graph.Tanh, b.Affine(x, b.Param(w1), b.Param(b1), false))
-		second := b.Map(graph.Tanh, b.Affine(first, b.Param(w2), b.Param(b2), false))
+		first := b.Map(graph.Tanh, b.Affine(x, b.Param(w1), b.Param(b1)))
+		second := b.Map(graph.Tanh, b.Affine(first, b.Param(w2), b.Param(b2)))
 		return b.Sub(b.MatMul(false, false, second, b.Param(v)), b.Scale(0.5, b.RowDot(x, x)))
 	})
 }

@@ -44,8 +44,8 @@ func (m *Mixture) Noise() int             { return m.d }
 func (m *Mixture) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Node) nets.Strata {
 	p := func(i int) graph.Node { return b.Param(m.params[i]) }
 	n, _ := graph.Shape(rows.X)
-	k, hidden, logSD := m.Components, b.Affine(rows.X, p(0), p(1), true), p(6)
-	means, logits := b.Affine(hidden, p(2), p(3), false), b.Affine(hidden, p(4), p(5), false) // (n, k·d), (n, k)
+	k, hidden, logSD := m.Components, b.Map(graph.Rectifier, b.Affine(rows.X, p(0), p(1))), p(6)
+	means, logits := b.Affine(hidden, p(2), p(3)), b.Affine(hidden, p(4), p(5)) // (n, k·d), (n, k)
 	x := b.Add(graph.SplitRows(b, means, k), b.Prod(b.Rows(b.Map(graph.Exp, logSD), n*k), b.GroupRepeat(noise, k)))
 
 	every := func(x graph.Node) graph.Node { return graph.SplitRows(b, b.GroupRepeat(x, k), k) } // of all components, at each draw

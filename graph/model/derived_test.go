@@ -41,7 +41,7 @@ func TestDerivedOperations(t *testing.T) {
 		},
 		"parts of rows": func(b *graph.Builder, x node, p func(string, int, int) node) node {
 			_, d := graph.Shape(x)
-			z := b.Map(graph.Tanh, b.Affine(x, p("w", d, 2*k), p("c", 1, 2*k), false))
+			z := b.Map(graph.Tanh, b.Affine(x, p("w", d, 2*k), p("c", 1, 2*k)))
 			parts := graph.SplitRows(b, z, 2)
 			joined := graph.JoinRows(b, b.Prod(parts, b.Map(graph.Square, parts)), 2)
 			return b.Add(b.RowSum(b.MatMul(false, false, joined, p("v", 2*k, 2))), b.RowDot(z, joined))

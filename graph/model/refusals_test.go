@@ -120,10 +120,10 @@ func TestDerivedRefusals(t *testing.T) {
 		},
 		"a rectifier": {
 			func(b *graph.Builder, x graph.Node) graph.Node {
-				return b.RowSum(b.Affine(x, b.Constant(2, 1, []float64{1, 2}), b.Constant(1, 1, []float64{1}), true))
+				return b.RowSum(b.Map(graph.Rectifier, b.Affine(x, b.Constant(2, 1, []float64{1, 2}), b.Constant(1, 1, []float64{1}))))
 			},
 			diagonal,
-			"a rectifier has no second derivative: use Activate",
+			"a rectifier has no second derivative: use a smooth activation",
 		},
 		"wrong shape": {zero, nil, "the log density of 4 rows has shape (4, 2), expected (4, 1)"},
 	} {

@@ -112,41 +112,6 @@ func short[T Float](row []T) bool {
 	return len(row) < 32/int(unsafe.Sizeof(t))
 }
 
-// Rectify is row_r = max(row_r + bias, 0).
-func Rectify[T Float](row, bias []T) {
-	switch rows := rowsOf(row, bias); {
-	case rows == 0:
-	case !fast:
-		for i, v := range row {
-			row[i] = max(v+bias[i%len(bias)], 0)
-		}
-	case double[T]():
-		rectifyF64(p64(row), p64(row), p64(bias), len(bias), rows)
-	default:
-		rectifyF32(p32(row), p32(row), p32(bias), len(bias), rows)
-	}
-}
-
-// Gate is out = g where y > 0, else 0, for one row.
-func Gate[T Float](out, y, g []T) {
-	y, g = y[:len(out)], g[:len(out)]
-	switch {
-	case len(out) == 0:
-	case !fast:
-		for i, v := range y { // branch-free for random signs
-			on := 0
-			if v > 0 {
-				on = 1
-			}
-			out[i] = T(on) * g[i]
-		}
-	case double[T]():
-		gateF64(p64(out), p64(y), p64(g), len(out), 1)
-	default:
-		gateF32(p32(out), p32(y), p32(g), len(out), 1)
-	}
-}
-
 // Dots is out_r = Σ x y_r.
 func Dots[T Float](out, x, y []T) {
 	y = y[:len(out)*len(x)]

@@ -8,10 +8,6 @@ func addF64(out, x, y *float64, n, rows int)                {}
 func addF32(out, x, y *float32, n, rows int)                {}
 func mulF64(out, x, y *float64, n, rows int)                {}
 func mulF32(out, x, y *float32, n, rows int)                {}
-func rectifyF64(out, x, y *float64, n, rows int)            {}
-func rectifyF32(out, x, y *float32, n, rows int)            {}
-func gateF64(out, x, y *float64, n, rows int)               {}
-func gateF32(out, x, y *float32, n, rows int)               {}
 func scaleF64(out, x, k *float64, n, rows int)              {}
 func scaleF32(out, x, k *float32, n, rows int)              {}
 func axpyF64(out, x, k *float64, n, rows int)               {}

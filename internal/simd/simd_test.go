@@ -41,20 +41,6 @@ func loops[T Float](t *testing.T) {
 		"add":   {func(out, x, y, _ []T) { Add(out, x, y) }, func(x, y, _ float64) float64 { return x + y }},
 		"mul":   {func(out, x, y, _ []T) { Mul(out, x, y) }, func(x, y, _ float64) float64 { return x * y }},
 		"scale": {func(out, _, y, k []T) { Scale(out, k, y) }, func(_, y, k float64) float64 { return k * y }},
-		"rectify": {func(out, x, y, _ []T) {
-			copy(out, x)
-			Rectify(out, y)
-		}, func(x, y, _ float64) float64 { return max(x+y, 0) }},
-		"gate": {func(out, x, y, _ []T) {
-			for r := 0; r < len(x); r += max(1, len(y)) {
-				Gate(out[r:r+len(y)], x[r:r+len(y)], y)
-			}
-		}, func(x, y, _ float64) float64 {
-			if x > 0 {
-				return y
-			}
-			return 0
-		}},
 	}
 	for n := range 150 {
 		rows := 1 + 2*(n%2)
@@ -88,12 +74,6 @@ func loops[T Float](t *testing.T) {
 			require.InDelta(t, float64(y[i])+sum[i], float64(v), 100*epsilon[T](), "axpy, %d numbers", n)
 		}
 	}
-	nan := T(math.NaN())
-	x, ones := []T{nan, 1, 2, 3, nan}, []T{1, 1, 1, 1, 1}
-	Rectify(x, make([]T, 5))
-	require.True(t, x[0] != x[0] && x[4] != x[4])
-	Gate(x, ones, []T{nan, 1, 1, 1, nan})
-	require.True(t, x[0] != x[0] && x[4] != x[4])
 }
 
 func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {

@@ -14,16 +14,6 @@ func addF64(out *float64, x *float64, y *float64, n int, rows int)
 //go:noescape
 func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// rectifyF64 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
-//
-//go:noescape
-func rectifyF64(out *float64, x *float64, y *float64, n int, rows int)
-
-// gateF64 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
-//
-//go:noescape
-func gateF64(out *float64, x *float64, y *float64, n int, rows int)
-
 // scaleF64 is out_r = k_r x.
 //
 //go:noescape
@@ -60,16 +50,6 @@ func addF32(out *float32, x *float32, y *float32, n int, rows int)
 //
 //go:noescape
 func mulF32(out *float32, x *float32, y *float32, n int, rows int)
-
-// rectifyF32 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
-//
-//go:noescape
-func rectifyF32(out *float32, x *float32, y *float32, n int, rows int)
-
-// gateF32 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
-//
-//go:noescape
-func gateF32(out *float32, x *float32, y *float32, n int, rows int)
 
 // scaleF32 is out_r = k_r x.
 //

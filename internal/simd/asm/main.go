@@ -527,17 +527,8 @@ func main() {
 		DATA(8*i, U64(map[bool]uint64{true: 1<<64 - 1}[i < 4]))
 	}
 	for _, t := range []number{double, single} {
-		zero := func() VecVirtual { z := YMM(); t.xor(z, z, z); return z }
 		binary(t, "add", "out = x + y.", func(x, y VecVirtual) { t.add(y, x, x) })
 		binary(t, "mul", "out = x y.", func(x, y VecVirtual) { t.mul(y, x, x) })
-		binary(t, "rectify", "out = max(x + y, 0).", func(x, y VecVirtual) {
-			t.add(y, x, x)
-			t.max(x, zero(), x) // this order keeps NaN
-		})
-		binary(t, "gate", "out = y where x > 0, else 0.", func(x, y VecVirtual) {
-			t.compare(Imm(1), x, zero(), x) // 0 < x
-			t.and(y, x, x)
-		})
 		scaled(t, "scale", "out_r = k_r x.", false)
 		scaled(t, "axpy", "out = out + Σ_r k_r x_r.", true)
 		dot(t)
