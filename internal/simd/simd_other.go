@@ -16,7 +16,6 @@ func dotF64(out, x, y *float64, n, rows int)                {}
 func dotF32(out, x, y *float32, n, rows int)                {}
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int) {}
 func adamF32(w, m, v, slope *float32, c *[6]float32, n int) {}
-func normalsF32(dst *float32, s, c *uint32, n int)          {}
 func sigmoidF64(out, z, c *float64, n int)                  {}
 func sigmoidF32(out, z, c *float32, n int)                  {}
 func softplusF64(out, z, s, c *float64, n int)              {}

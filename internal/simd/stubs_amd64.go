@@ -97,8 +97,3 @@ func sigmoidF32(out *float32, z *float32, c *float32, n int)
 //
 //go:noescape
 func softplusF32(out *float32, z *float32, s *float32, c *float32, n int)
-
-// normalsF32 fills n blocks of 16 normals.
-//
-//go:noescape
-func normalsF32(dst *float32, s *uint32, c *uint32, n int)

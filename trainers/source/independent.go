@@ -10,7 +10,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/simd"
-	"missingscore/internal/stream"
 )
 
 // independent draws from normals, restricted to the domain.
@@ -20,7 +19,6 @@ type independent struct {
 	restricted restricted
 	free       unrestricted[float64]
 	singles    unrestricted[float32]
-	generator  stream.Singles
 }
 
 type normals struct {
@@ -83,8 +81,7 @@ func (c *independent) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 	if err != nil {
 		return err
 	}
-	c.generator.From(rng)
-	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
+	return c.singles.complete(b, x, logProposal, n, rng.Singles)
 }
 
 // RHat is for rows where rejection fails.

@@ -76,7 +76,6 @@ type imputerSteps struct {
 	epoch   int
 	shuffle []int // rows with missing cells in the order of this epoch
 	stream  stream.Stream
-	noise   stream.Singles // in float32
 }
 
 type worker struct {
@@ -302,8 +301,7 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	losses.BindImputer(t.program, e.drawn, t.batch)
 	rng := t.stream.At(e.Config.Seed, stream.Train, uint64(iteration), uint64(l))
 	if t.singles != nil {
-		t.noise.From(rng)
-		t.noise.Normals(t.program.SingleInput(losses.InputNoise))
+		rng.Singles(t.program.SingleInput(losses.InputNoise))
 	} else {
 		rng.Normals(t.program.Input(losses.InputNoise))
 	}
