@@ -89,9 +89,11 @@ func prod[T Float](out []T, in [][]T) error {
 }
 
 func scale[T Float](k float64) Kernel[T] {
-	factor := []T{T(k)}
+	factor := T(k)
 	return func(out []T, in [][]T) error {
-		simd.Scale(out, factor, in[0])
+		for i, v := range in[0][:len(out)] {
+			out[i] = factor * v
+		}
 		return nil
 	}
 }

@@ -1,7 +1,5 @@
 package graph
 
-import "missingscore/internal/simd"
-
 // Σ_ikj c_ij w_ik x_ikj over rows i, draws k < r and columns j has three partial sums. The reverse
 // rules of one are the other two. Shapes: c (n, m), w (n·r, 1), x (n·r, m).
 
@@ -65,7 +63,12 @@ func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
 		for w, x := in[0], in[1]; len(w) > 0; out, w, x = out[m:], w[r:], x[r*m:] {
-			simd.Axpy(out[:m], w[:r], x)
+			sum := out[:m]
+			for k, weight := range w[:r] {
+				for i, v := range x[k*m : k*m+m] {
+					sum[i] += weight * v
+				}
+			}
 		}
 		return nil
 	}
@@ -74,7 +77,14 @@ func groupMean[T Float](m, r int) Kernel[T] {
 func groupDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
-			simd.Dots(out[:r], c[:m], x)
+			for k := range out[:r] {
+				var sum T
+				row := x[k*m : k*m+m]
+				for i, v := range c[:m] {
+					sum += v * row[i]
+				}
+				out[k] = sum
+			}
 		}
 		return nil
 	}
@@ -83,7 +93,12 @@ func groupDot[T Float](m, r int) Kernel[T] {
 func groupOuter[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for c, w := in[0], in[1]; len(w) > 0; out, c, w = out[r*m:], c[m:], w[r:] {
-			simd.Scale(out, w[:r], c[:m])
+			for k, weight := range w[:r] {
+				row := out[k*m : k*m+m]
+				for i, v := range c[:m] {
+					row[i] = weight * v
+				}
+			}
 		}
 		return nil
 	}

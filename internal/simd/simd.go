@@ -66,77 +66,10 @@ func rowsOf[T Float](x, row []T) int {
 	return len(x) / len(row)
 }
 
-// Scale is out_r = k_r x.
-func Scale[T Float](out, k, x []T) {
-	if len(k) == 0 || len(x) == 0 {
-		return
-	}
-	out = out[:len(k)*len(x)]
-	switch {
-	case !fast:
-		for r, k := range k {
-			for i, v := range x {
-				out[r*len(x)+i] = k * v
-			}
-		}
-	case double[T]():
-		scaleF64(p64(out), p64(x), p64(k), len(x), len(k))
-	default:
-		scaleF32(p32(out), p32(x), p32(k), len(x), len(k))
-	}
-}
-
-// Axpy is out = out + Σ_r k_r x_r.
-func Axpy[T Float](out, k, x []T) {
-	if len(k) == 0 || len(out) == 0 {
-		return
-	}
-	x = x[:len(k)*len(out)]
-	switch {
-	case !fast || short(out):
-		for r, k := range k {
-			for i := range out {
-				out[i] += k * x[r*len(out)+i]
-			}
-		}
-	case double[T]():
-		axpyF64(p64(out), p64(x), p64(k), len(out), len(k))
-	default:
-		axpyF32(p32(out), p32(x), p32(k), len(out), len(k))
-	}
-}
-
 // short rows use the portable loop, identical on all machines.
 func short[T Float](row []T) bool {
 	var t T
 	return len(row) < 32/int(unsafe.Sizeof(t))
-}
-
-// Dots is out_r = Σ x y_r.
-func Dots[T Float](out, x, y []T) {
-	y = y[:len(out)*len(x)]
-	switch {
-	case len(out) == 0:
-	case !fast || short(x):
-		for r := range out {
-			var s T
-			for i, v := range x {
-				s += v * y[r*len(x)+i]
-			}
-			out[r] = s
-		}
-	case double[T]():
-		dotF64(p64(out), p64(x), p64(y), len(x), len(out))
-	default:
-		dotF32(p32(out), p32(x), p32(y), len(x), len(out))
-	}
-}
-
-// Dot is Σ x y.
-func Dot[T Float](x, y []T) T {
-	var s [1]T
-	Dots(s[:], x, y)
-	return s[0]
 }
 
 // AdamConstants holds c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).

@@ -8,12 +8,6 @@ func addF64(out, x, y *float64, n, rows int)                {}
 func addF32(out, x, y *float32, n, rows int)                {}
 func mulF64(out, x, y *float64, n, rows int)                {}
 func mulF32(out, x, y *float32, n, rows int)                {}
-func scaleF64(out, x, k *float64, n, rows int)              {}
-func scaleF32(out, x, k *float32, n, rows int)              {}
-func axpyF64(out, x, k *float64, n, rows int)               {}
-func axpyF32(out, x, k *float32, n, rows int)               {}
-func dotF64(out, x, y *float64, n, rows int)                {}
-func dotF32(out, x, y *float32, n, rows int)                {}
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int) {}
 func adamF32(w, m, v, slope *float32, c *[6]float32, n int) {}
 func sigmoidF64(out, z, c *float64, n int)                  {}

@@ -14,21 +14,6 @@ func addF64(out *float64, x *float64, y *float64, n int, rows int)
 //go:noescape
 func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// scaleF64 is out_r = k_r x.
-//
-//go:noescape
-func scaleF64(out *float64, x *float64, k *float64, n int, rows int)
-
-// axpyF64 is out = out + Σ_r k_r x_r.
-//
-//go:noescape
-func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
-
-// dotF64 is out_r = Σ x y_r.
-//
-//go:noescape
-func dotF64(out *float64, x *float64, y *float64, n int, rows int)
-
 // adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
 // with 0 in place of subnormal numbers.
 //
@@ -50,21 +35,6 @@ func addF32(out *float32, x *float32, y *float32, n int, rows int)
 //
 //go:noescape
 func mulF32(out *float32, x *float32, y *float32, n int, rows int)
-
-// scaleF32 is out_r = k_r x.
-//
-//go:noescape
-func scaleF32(out *float32, x *float32, k *float32, n int, rows int)
-
-// axpyF32 is out = out + Σ_r k_r x_r.
-//
-//go:noescape
-func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
-
-// dotF32 is out_r = Σ x y_r.
-//
-//go:noescape
-func dotF32(out *float32, x *float32, y *float32, n int, rows int)
 
 // adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
 // with 0 in place of subnormal numbers.

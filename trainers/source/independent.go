@@ -129,8 +129,11 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 		draw(draws)
 		log := logs[i*r : i*r+r]
 		for k := range log {
-			z := draws[k*gaps : k*gaps+gaps]
-			log[k] = T(constant) - simd.Dot(z, z)/2
+			var square T
+			for _, z := range draws[k*gaps : k*gaps+gaps] {
+				square += z * z
+			}
+			log[k] = T(constant) - square/2
 		}
 		simd.Mul(draws, draws, f.sd[:gaps])
 		simd.Add(draws, draws, f.mean[:gaps])

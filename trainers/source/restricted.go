@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
@@ -82,9 +83,9 @@ func (s *restricted) row(x, mask, mean []float64) error {
 		s.along = append(s.along, h.A[j]*s.deviations.sd[j])
 		s.beta -= h.A[j] * mean[j]
 	}
-	size := math.Sqrt(simd.Dot(s.along, s.along))
+	size := floats.Norm(s.along, 2)
 	s.beta /= size
-	simd.Scale(s.along, []float64{1 / size}, s.along)
+	floats.Scale(1/size, s.along)
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 	return nil
 }
@@ -122,8 +123,8 @@ func (s *restricted) box(z []float64) {
 
 // half truncates the component of z along the half-space, which excludes bounded gaps.
 func (s *restricted) half(z []float64) {
-	along := simd.Dot(s.along, z)
-	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
+	along := floats.Dot(s.along, z)
+	floats.AddScaled(z, truncnorm.Transport(along, math.Inf(-1), s.beta)-along, s.along)
 }
 
 func (s *restricted) place(x, z []float64) (log float64) {
@@ -135,5 +136,5 @@ func (s *restricted) place(x, z []float64) (log float64) {
 		x[b.j] = min(max(x[b.j], b.low), b.high)
 	}
 	z = z[:len(s.gaps)]
-	return s.log - 0.5*simd.Dot(z, z)
+	return s.log - 0.5*floats.Dot(z, z)
 }

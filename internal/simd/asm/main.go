@@ -129,81 +129,6 @@ func binary(t number, name, doc string, f func(x, y VecVirtual)) {
 	finish()
 }
 
-// scaled is out_r = k_r x, or out = out + Σ_r k_r x_r.
-func scaled(t number, name, doc string, accumulate bool) {
-	begin(name+t.suffix, "func(out, x, k *"+t.elem+", n, rows int)", name+t.suffix+" is "+doc)
-	k, factor := pointer("k"), YMM()
-	out, x := GP64(), GP64()
-	if accumulate {
-		Load(Param("x"), x)
-	} else {
-		Load(Param("out"), out)
-	}
-	eachRow(func() {
-		if accumulate {
-			Load(Param("out"), out)
-		} else {
-			Load(Param("x"), x)
-		}
-		t.broadcast(at(k, 0), factor)
-		over(t, 1, []GPVirtual{out, x}, func(m memory, o int) {
-			v, w := YMM(), YMM()
-			m.load(x, o, v)
-			if accumulate {
-				m.load(out, o, w)
-				t.fma(v, factor, w)
-			} else {
-				t.mul(v, factor, w)
-			}
-			m.store(out, o, w)
-		})
-		ADDQ(U8(t.size), k)
-	})
-	finish()
-}
-
-// dot is Σ x y in 16 (32) partial sums.
-func dot(t number) {
-	begin("dot"+t.suffix, "func(out, x, y *"+t.elem+", n, rows int)", "dot"+t.suffix+" is out_r = Σ x y_r.")
-	out, y := pointer("out"), pointer("y")
-	var sums [4]VecVirtual
-	for u := range sums {
-		sums[u] = YMM()
-	}
-	eachRow(func() {
-		x := pointer("x")
-		for _, v := range sums {
-			t.xor(v, v, v)
-		}
-		over(t, 4, []GPVirtual{x, y}, func(m memory, o int) {
-			v, w := YMM(), YMM()
-			m.load(x, o, v)
-			m.load(y, o, w)
-			t.fma(w, v, sums[o/32])
-		})
-		t.add(sums[1], sums[0], sums[0])
-		t.add(sums[3], sums[2], sums[2])
-		t.add(sums[2], sums[0], sums[0])
-		sum, high := sums[0].AsX(), XMM()
-		VEXTRACTF128(Imm(1), sums[0], high)
-		if t.lanes == 4 {
-			VADDPD(high, sum, sum)
-			VHADDPD(sum, sum, sum)
-		} else {
-			VADDPS(high, sum, sum)
-			VHADDPS(sum, sum, sum)
-			VHADDPS(sum, sum, sum)
-		}
-		if t.lanes == 4 {
-			VMOVSD(sum, at(out, 0))
-		} else {
-			VMOVSS(sum, at(out, 0))
-		}
-		ADDQ(U8(t.size), out)
-	})
-	finish()
-}
-
 // adam keeps the plain loop's order of operations, so results are the same to the bit. Subnormal
 // numbers are taken for 0: some processors multiply them a hundred times slower.
 func adam(t number) {
@@ -401,9 +326,6 @@ func main() {
 	for _, t := range []number{double, single} {
 		binary(t, "add", "out = x + y.", func(x, y VecVirtual) { t.add(y, x, x) })
 		binary(t, "mul", "out = x y.", func(x, y VecVirtual) { t.mul(y, x, x) })
-		scaled(t, "scale", "out_r = k_r x.", false)
-		scaled(t, "axpy", "out = out + Σ_r k_r x_r.", true)
-		dot(t)
 		adam(t)
 		sparse(t)
 	}

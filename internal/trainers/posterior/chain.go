@@ -8,12 +8,13 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/internal/data/truncnorm"
-	"missingscore/internal/simd"
 	"missingscore/internal/stream"
 )
 
@@ -407,7 +408,7 @@ func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []f
 	for _, j := range p.missing {
 		sum[j] = 0
 	}
-	simd.Dots(s.products, sum, c.precision)
+	s.product(c.precision, sum)
 	floats.Add(weighted, s.products)
 	floats.AddScaled(inverse, n, c.precision)
 	w := make([]float64, len(p.missing)*d)
@@ -418,11 +419,17 @@ func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []f
 			floats.AddScaled(row, -c.gaps.l[a*c.gaps.n+b], w[b*d:b*d+d])
 		}
 		floats.Scale(1/c.gaps.l[a*c.gaps.n+a], row)
-		floats.AddScaled(weighted, -simd.Dot(row, sum), row)
+		floats.AddScaled(weighted, -floats.Dot(row, sum), row)
 		for l, v := range row {
 			floats.AddScaled(inverse[l*d+l:l*d+d], -n*v, row[l:])
 		}
 	}
+}
+
+// product sets products to P v.
+func (s *chain) product(p, v []float64) {
+	a := blas64.General{Rows: s.d, Cols: s.d, Stride: s.d, Data: p}
+	blas64.Gemv(blas.NoTrans, 1, a, blas64.Vector{N: s.d, Inc: 1, Data: v}, 0, blas64.Vector{N: s.d, Inc: 1, Data: s.products})
 }
 
 // component draws the component of row i, with (P⁻¹)_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo and v = z − μ,
@@ -434,12 +441,12 @@ func (s *chain) component(p pattern, i int) int {
 	for k := range s.components {
 		c := &s.components[k]
 		v := s.seen(p, i, c)
-		simd.Dots(s.products, v, c.precision)
+		s.product(c.precision, v)
 		for a, j := range p.missing {
 			of[a] = s.products[j]
 		}
 		c.gaps.forward(of)
-		s.weighted[k] = s.mixture.LogWeights[k] + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
+		s.weighted[k] = s.mixture.LogWeights[k] + c.root - c.gaps.logDet - (floats.Dot(v, s.products)-floats.Dot(of, of))/2
 	}
 	return pick(s.rng.Rand, s.weighted)
 }
@@ -456,7 +463,7 @@ func (s *chain) seen(p pattern, i int, c *component) []float64 {
 func (s *chain) complete(p pattern, i int, c *component) {
 	v, of := s.seen(p, i, c), s.missing[:len(p.missing)]
 	for a, j := range p.missing {
-		of[a] = -simd.Dot(c.precision[j*s.d:j*s.d+s.d], v)
+		of[a] = -floats.Dot(c.precision[j*s.d:j*s.d+s.d], v)
 	}
 	c.gaps.forward(of)
 	for a := range of {
@@ -536,7 +543,7 @@ func (s *chain) cone(i int, v []float64, c *column, level int) {
 // deviation.
 func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
 	p := s.components[s.of[i]].precision[j*s.d : j*s.d+s.d]
-	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
+	return s.z[i*s.d+j] - floats.Dot(p, v)/p[j], math.Sqrt(p[j])
 }
 
 func (s *chain) within(i int, v []float64, j int, low, high float64) {
