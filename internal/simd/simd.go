@@ -66,12 +66,6 @@ func rowsOf[T Float](x, row []T) int {
 	return len(x) / len(row)
 }
 
-// short rows use the portable loop, identical on all machines.
-func short[T Float](row []T) bool {
-	var t T
-	return len(row) < 32/int(unsafe.Sizeof(t))
-}
-
 // AdamConstants holds c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
 type AdamConstants [6]float64
 
