@@ -49,50 +49,52 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if f.config.Draws < 2 {
 		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
 	}
-	return locked(func() error {
-		bar := f.watch(cmd, "score")
-		r, err := fitted.Score(cmd.Context(), ready, cells.Table, f.config)
-		bar.finish()
-		if err != nil {
-			return refused(err, path)
+	return locked(func() error { return writeScores(cmd, f, m, ready, cells, path) }, f.out)
+}
+
+func writeScores(cmd *cobra.Command, f *completingFlags, m *fitted.Saved, ready *fitted.Model, cells *data.Cells, path string) error {
+	bar := f.watch(cmd, "score")
+	r, err := fitted.Score(cmd.Context(), ready, cells.Table, f.config)
+	bar.finish()
+	if err != nil {
+		return refused(err, path)
+	}
+	if ready.Posterior != nil {
+		return saveDensities(cmd, f, cells.Table, r.LogDensity, m.Kind)
+	}
+	header, values := []string{".id", "log_density"}, []float64(nil)
+	var numbers []int // columns
+	for j, levels := range ready.Drawn() {
+		if levels == nil {
+			numbers = append(numbers, j)
 		}
-		if ready.Posterior != nil {
-			return saveDensities(cmd, f, cells.Table, r.LogDensity, m.Kind)
+	}
+	for _, prefix := range []string{"score_", "error_"} {
+		for _, j := range numbers {
+			header = append(header, prefix+ready.Names[j])
 		}
-		header, values := []string{".id", "log_density"}, []float64(nil)
-		var numbers []int // columns
-		for j, levels := range ready.Drawn() {
-			if levels == nil {
-				numbers = append(numbers, j)
-			}
-		}
-		for _, prefix := range []string{"score_", "error_"} {
+	}
+	for i, size := range r.Size {
+		values = append(values, float64(i+1), r.LogDensity[i])
+		for _, of := range [][]float64{r.Score, r.Error} {
 			for _, j := range numbers {
-				header = append(header, prefix+ready.Names[j])
+				values = append(values, of[i*cells.Table.D+j])
 			}
 		}
-		for i, size := range r.Size {
-			values = append(values, float64(i+1), r.LogDensity[i])
-			for _, of := range [][]float64{r.Score, r.Error} {
-				for _, j := range numbers {
-					values = append(values, of[i*cells.Table.D+j])
-				}
-			}
-			if size == 0 {
-				size = math.NaN()
-			}
-			values = append(values, size)
+		if size == 0 {
+			size = math.NaN()
 		}
-		known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
-		converged, mixing := mixed(known, r.Mixing)
-		how := fmt.Sprintf("missing cells drawn %d times by %s%s", f.config.Draws, r.Sampler, mixing)
-		if r.Sampler == fitted.ClosedForm {
-			how = "in " + r.Sampler
-		}
-		return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how), func(put data.Put) error {
-			return data.WriteNumbers(put, f.out, append(header, "effective_draws"), values)
-		})
-	}, f.out)
+		values = append(values, size)
+	}
+	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
+	converged, mixing := mixed(known, r.Mixing)
+	how := fmt.Sprintf("missing cells drawn %d times by %s%s", f.config.Draws, r.Sampler, mixing)
+	if r.Sampler == fitted.ClosedForm {
+		how = "in " + r.Sampler
+	}
+	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how), func(put data.Put) error {
+		return data.WriteNumbers(put, f.out, append(header, "effective_draws"), values)
+	})
 }
 
 func saveDensities(cmd *cobra.Command, f *completingFlags, t *data.Table, log []float64, kind string) error {

@@ -81,7 +81,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	broken := false
+	if broken(links, anchors) {
+		os.Exit(1)
+	}
+	fmt.Printf("the links of %d files lead somewhere\n", len(links))
+}
+
+func broken(links map[string][]string, anchors map[string]bool) (found bool) {
 	for name, to := range links {
 		for _, link := range to {
 			file, anchor, has := strings.Cut(link, "#")
@@ -92,15 +98,12 @@ func main() {
 			}
 			if info, err := os.Stat(file); err != nil {
 				fmt.Fprintf(os.Stderr, "%s links to %s, which does not exist\n", name, link)
-				broken = true
+				found = true
 			} else if has && !info.IsDir() && !anchors[file+"#"+anchor] {
 				fmt.Fprintf(os.Stderr, "%s links to %s, which has no such anchor\n", name, link)
-				broken = true
+				found = true
 			}
 		}
 	}
-	if broken {
-		os.Exit(1)
-	}
-	fmt.Printf("the links of %d files lead somewhere\n", len(links))
+	return found
 }
