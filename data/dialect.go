@@ -109,9 +109,6 @@ func (dialect) hasDecimalCommas(rows [][]string) bool {
 }
 
 func (l dialect) number(cell string) (float64, error) {
-	if x, ok := simpleNumber(cell, byte(l.decimal)); ok {
-		return x, nil
-	}
 	if l.decimal != ',' {
 		return number(cell)
 	}

@@ -168,11 +168,6 @@ func (e *styleError) Error() string { return e.problem }
 
 // digits is the cell's number with points and commas only.
 func (s *numberStyle) number(cell string) (x float64, digits string, err error) {
-	if bare := strings.TrimSuffix(strings.TrimPrefix(cell, s.usual.before), s.usual.after); s.sure && len(bare)+len(s.usual.before)+len(s.usual.after) == len(cell) {
-		if x, ok := simpleNumber(bare, byte(s.decimal)); ok {
-			return x, bare, nil
-		}
-	}
 	n, numeric := newNumeral(cell)
 	if !numeric {
 		x, err = number(cell)

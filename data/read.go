@@ -573,41 +573,6 @@ func number(cell string) (float64, error) {
 	return x, nil
 }
 
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
-
-// simpleNumber parses numbers of at most 15 digits, in a third of strconv's time. Digits and power
-// of ten are exact, so their quotient is the nearest float64 (Clinger 1990).
-func simpleNumber(cell string, decimal byte) (x float64, ok bool) {
-	first, point, mantissa := 0, -1, 0
-	if len(cell) > 0 && cell[0] == '-' {
-		first = 1
-	}
-	digits := len(cell) - first
-	if digits == 0 || digits > 16 {
-		return 0, false
-	}
-	for i := first; i < len(cell); i++ {
-		switch c := cell[i]; {
-		case '0' <= c && c <= '9':
-			mantissa = 10*mantissa + int(c-'0')
-		case c == decimal && point < 0 && digits > 1:
-			point = i
-		default:
-			return 0, false
-		}
-	}
-	if point < 0 && digits > 15 {
-		return 0, false
-	}
-	if x = float64(mantissa); point >= 0 {
-		x /= powers[len(cell)-1-point]
-	}
-	if first > 0 {
-		x = -x
-	}
-	return x, true
-}
-
 // FormatNumber returns the shortest text that reads back as x, and "" for NaN.
 func FormatNumber(x float64) string {
 	if math.IsNaN(x) {
