@@ -152,7 +152,7 @@ var (
 
 	// Tanh is t = tanh z, with derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
 	Tanh = func() *Function {
-		t := &Function{Name: "tanh", F: math.Tanh, double: each[float64](math.Tanh), single: tanhs32}
+		t := &Function{Name: "tanh", F: math.Tanh, double: each[float64](math.Tanh), single: each[float32](math.Tanh)}
 		t.Derivative = gated(t, tanh1[float64], tanh1[float32],
 			gated(t, tanh2[float64], tanh2[float32],
 				gated(t, tanh3[float64], tanh3[float32], nil)))
@@ -228,12 +228,5 @@ func sigmoids[T Float](out []T, in [][]T) error {
 
 func softplus[T Float](out []T, in [][]T) error {
 	simd.Softplus(out, in[0], in[1])
-	return nil
-}
-
-func tanhs32(out []float32, in [][]float32) error {
-	for i, z := range in[0][:len(out)] {
-		out[i] = tanh32(z)
-	}
 	return nil
 }

@@ -28,11 +28,10 @@ func GroupSoftmax(b *Builder, x Node, r int) Node {
 }
 
 func groupSoftmax[T Float](r int) Kernel[T] {
-	exp, least := any(math.Exp), T(-600)
+	least := T(-600)
 	if _, single := any(least).(float32); single {
-		exp, least = any(exp32), -60
+		least = -60
 	}
-	e := exp.(func(T) T)
 	return func(out []T, in [][]T) error {
 		for i := 0; i < len(out); i += r {
 			x, w := in[0][i:i+r], out[i:i+r]
@@ -43,7 +42,7 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 			var sum T
 			for k, v := range x {
 				if w[k] = 0; !(v-top < least) {
-					w[k] = e(v - top)
+					w[k] = T(math.Exp(float64(v - top)))
 				}
 				sum += w[k]
 			}
