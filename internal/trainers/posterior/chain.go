@@ -603,12 +603,22 @@ func (f *factor) must(a []float64, d int, at []int) {
 	}
 }
 
-func (f *factor) forward(v []float64)  { f.solve(blas.NoTrans, v) }
-func (f *factor) backward(v []float64) { f.solve(blas.Trans, v) }
+func (f *factor) forward(v []float64) {
+	for i := range f.n {
+		row := f.l[i*f.n : i*f.n+f.n]
+		sum := v[i]
+		for k, x := range v[:i] {
+			sum -= row[k] * x
+		}
+		v[i] = sum / row[i]
+	}
+}
 
-func (f *factor) solve(of blas.Transpose, v []float64) {
-	if f.n > 0 {
-		l := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: f.n, Stride: f.n, Data: f.l}
-		blas64.Trsv(of, l, blas64.Vector{N: f.n, Inc: 1, Data: v})
+func (f *factor) backward(v []float64) {
+	for i := f.n - 1; i >= 0; i-- {
+		v[i] /= f.l[i*f.n+i]
+		for k := range i {
+			v[k] -= f.l[i*f.n+k] * v[i]
+		}
 	}
 }
