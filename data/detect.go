@@ -224,9 +224,15 @@ func (s *source) datesAsNumbers(t *Table, found []*texts) {
 	}
 }
 
-// marksAsMissing reads a column of numbers and one repeated mark of missing cells, such as "k.A.", as
-// numbers with gaps, unless levels are declared or ReadOptions.Strict is set.
+// marksAsMissing reads a column of numbers and one mark of missing cells that the file repeats, such
+// as "k.A.", as numbers with gaps, unless levels are declared or ReadOptions.Strict is set.
 func (s *source) marksAsMissing(t *Table, found []*texts) {
+	cells := map[string]int{} // of the file, by text
+	for _, texts := range found {
+		for c := 0; texts != nil && c < len(texts.names); c++ {
+			cells[texts.names[c]] += texts.counts[c]
+		}
+	}
 	for j, texts := range found {
 		if texts == nil || s.options.Strict || texts.typed || texts.fixed || texts.more || s.options.declared(t.Names[j]).hasLevels() {
 			continue
@@ -234,7 +240,7 @@ func (s *source) marksAsMissing(t *Table, found []*texts) {
 		x, mark, others := make([]float64, len(texts.names)), -1, 0
 		for c, name := range texts.names {
 			var err error
-			if x[c], err = s.number(name); err != nil && mark < 0 && texts.counts[c] > 1 && slices.Contains(likelyMarks, strings.ToLower(name)) {
+			if x[c], err = s.number(name); err != nil && mark < 0 && cells[name] > 1 && slices.Contains(likelyMarks, strings.ToLower(name)) {
 				mark = c
 			} else if err != nil {
 				others++

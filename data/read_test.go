@@ -373,6 +373,7 @@ func TestKinds(t *testing.T) {
 		"a German mark": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), coded, "a whole, b whole / 0 1 / 1 2 / 4 . / 9 4 / 16 1 / 25 2 / 36 . / 49 4"},
 
 		"a mark once":   {letters("1", "2", "k.A.", "4", "1", "2", "3", "4"), coded, `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
+		"a mark in two": {"a,b\n1,2\nk.A.,3\n4,k.A.\n9,1\n", coded, "a whole, b whole / 1 2 / . 3 / 4 . / 9 1"},
 		"two marks":     {letters("1", "-", "k.A.", "-", "1", "2", "k.A.", "4"), coded, `t.csv:3: column "b": "-` + notNumber + "if it marks a missing cell: …"},
 		"marks, strict": {letters("1", "2", "k.A.", "4", "1", "2", "k.A.", "4"), with(func(o *ReadOptions) { o.Strict = true }), `t.csv:4: column "b": "k.A.` + notNumber + "if it marks a missing cell: …"},
 

@@ -272,22 +272,27 @@ var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a
 
 // emptyMarks empties the cells that source.marksAsMissing reads as missing.
 func (s *sheet) emptyMarks(columns []int, o ReadOptions) {
+	repeated := map[string]int{}
+	for _, j := range columns {
+		for _, cell := range s.observed(j, o) {
+			repeated[cell]++
+		}
+	}
 	for _, j := range columns {
 		if o.declared(s.header[j]).hasLevels() {
 			continue
 		}
-		mark, cells, numbers := "", 0, map[float64]bool{}
+		mark, others, numbers := "", false, map[float64]bool{}
 		for _, cell := range s.observed(j, o) {
 			if x, err := s.number(cell); err == nil {
 				numbers[x] = true
 			} else if mark == "" || mark == cell {
 				mark = cell
-				cells++
 			} else {
-				cells = -len(s.rows) // of other texts
+				others = true
 			}
 		}
-		if cells < 2 || len(numbers) < 2 || !slices.Contains(likelyMarks, strings.ToLower(mark)) {
+		if others || repeated[mark] < 2 || len(numbers) < 2 || !slices.Contains(likelyMarks, strings.ToLower(mark)) {
 			continue
 		}
 		for _, row := range s.rows {
